@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "model/input/diagnostic.hpp"
+
+namespace floorline {
+
+namespace {
+
+constexpr const char* kAbout =
+    "Floorline: the least time a piece of GPU work can take, what holds it there, and what a change "
+    "would buy.";
+
+constexpr const char* kFooter =
+    "Exit status: 0 done, the answer is yes; 1 done, the answer is no; 2 bad input; 3 the machine "
+    "cannot do it; 70 a bug.\n"
+    "Examples:\n"
+    "  floorline bound --flops 2e12 --bytes 100GB --peak 100TFLOP/s --bandwidth 1TB/s\n"
+    "  floorline bound --op 'gemm m=4096 n=4096 k=4096 in=bf16' --device h100_sxm\n"
+    "  floorline bound llama-3.1-8b --device h100_sxm --set phase=decode --set batch=16\n"
+    "  floorline compare llama-3.1-8b --device a100_sxm_80gb,h100_sxm,b200";
+
+std::vector<std::string> verb_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
+  return names;
+}
+
+/// The first word that is not a flag, if it is no verb: what was probably meant as one.
+std::string mistyped_verb(const CLI::App& app, int argc, char** argv) {
+  const std::vector<std::string> verbs = verb_names(app);
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.starts_with("-")) continue;
+    const bool known = std::find(verbs.begin(), verbs.end(), word) != verbs.end();
+    return known ? "" : word;
+  }
+  return "";
+}
+
+InputError usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const std::string word = mistyped_verb(app, argc, argv);
+  if (!word.empty()) {
+    return InputError(Diagnostic{position_in("command line"), "",
+                                 "\"" + word + "\" is not a command" + did_you_mean(word, verb_names(app)) +
+                                     " (floorline --help lists them)"});
+  }
+  std::string verb;
+  for (const CLI::App* sub : app.get_subcommands()) verb = " " + sub->get_name();
+  return InputError(Diagnostic{position_in("command line"), "",
+                               std::string(error.what()) + " (floorline" + verb + " --help)"});
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app(kAbout, "floorline");
+  app.footer(kFooter);
+  app.set_version_flag("--version", std::string("floorline ") + FLOORLINE_VERSION);
+  app.require_subcommand(0, 1);
+  Action action;
+  add_bound(app, action);
+  add_compare(app, action);
+  add_devices(app, action);
+  add_graph(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    app.exit(asked, std::cout, std::cerr);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    throw usage_error(app, error, argc, argv);
+  }
+  if (!action) {
+    std::cerr << app.help();
+    return 2;
+  }
+  return action();
+}
+
+}  // namespace floorline

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// floorline graph: what was understood of a workload. Its JSON reads back.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/command_line.hpp"
+#include "cli/output.hpp"
+#include "cli/subject.hpp"
+#include "model/input/diagnostic.hpp"
+#include "model/report/graph_document.hpp"
+#include "model/workload/model_graph.hpp"
+
+namespace floorline {
+
+namespace {
+
+struct GraphOptions {
+  WorkloadOptions workload;
+  OutputOptions output;
+  int stage = 1;
+  bool kinds = false;
+};
+
+/// Of generate: its decode step.
+OperatorGraph graph_of(const Subject& subject, const GraphOptions& options) {
+  if (subject.graph) return *subject.graph;
+  const ModelWorkload& model = *subject.model;
+  if (options.stage < 1 || options.stage > model.layout.pp) {
+    throw InputError(Diagnostic{position_in("command line"), "--stage",
+                                "expected a pipeline stage from 1 to " + std::to_string(model.layout.pp)});
+  }
+  const Scenario scenario = model.scenario.phase == Phase::generate
+                                ? generate_parts(model.scenario).decode
+                                : model.scenario;
+  return stage_graph(model, scenario, options.stage - 1);
+}
+
+int graph(const GraphOptions& options) {
+  if (options.kinds) {
+    print(kinds_document(), options.output);
+    return 0;
+  }
+  const Subject subject = read_subject(options.workload);
+  const OperatorGraph graph = graph_of(subject, options);
+  const BoundGraph bound = bind(graph);
+  GraphReport report;
+  report.workload = subject.workload;
+  report.graph = &graph;
+  report.bound = &bound;
+  if (subject.model) {
+    const ModelWorkload& model = *subject.model;
+    const ParameterCount count = model.architecture.parameter_count();
+    report.parameters = static_cast<double>(count.total);
+    report.active_parameters = static_cast<double>(count.active);
+    report.assumptions = defaults_used(model.scenario, model.layout);
+    const std::vector<std::string>& keys = model.architecture.assumptions;
+    report.assumptions.insert(report.assumptions.end(), keys.begin(), keys.end());
+  }
+  print(graph_document(report), options.output);
+  return 0;
+}
+
+}  // namespace
+
+void add_graph(CLI::App& app, Action& action) {
+  CLI::App* verb = app.add_subcommand("graph", "what was understood of a workload; its JSON reads back");
+  auto options = std::make_shared<GraphOptions>();
+  add_workload_options(*verb, options->workload);
+  verb->add_option("--stage", options->stage, "pipeline stage of a model, from 1");
+  verb->add_flag("--kinds", options->kinds, "the operator kinds with their keys");
+  add_output_options(*verb, options->output);
+  verb->callback([options, &action] { action = [options] { return graph(*options); }; });
+}
+
+}  // namespace floorline

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/locate.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "model/input/diagnostic.hpp"
+
+namespace floorline {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_list(const std::string& list, std::vector<std::string>& folders) {
+  std::size_t start = 0;
+  while (start <= list.size()) {
+    const std::size_t end = std::min(list.find(':', start), list.size());
+    if (end > start) folders.push_back(list.substr(start, end - start));
+    start = end + 1;
+  }
+}
+
+std::vector<std::string> folders_of(const std::string& extra, const char* variable, const char* kind) {
+  std::vector<std::string> folders;
+  add_list(extra, folders);
+  if (const char* value = std::getenv(variable)) add_list(value, folders);
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) folders.push_back((program.parent_path().parent_path() / "share/floorline" / kind).string());
+  folders.push_back((fs::path(FLOORLINE_SOURCE_DIR) / kind).string());
+  return folders;
+}
+
+std::vector<std::string> names_in(const std::vector<std::string>& folders) {
+  std::set<std::string> names;
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension == ".toml" || extension == ".json") names.insert(entry.path().stem().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+DevicePath device_path(const std::string& extra) {
+  return {folders_of(extra, "FLOORLINE_DEVICE_PATH", "devices")};
+}
+
+std::vector<std::string> workload_folders(const std::string& extra) {
+  return folders_of(extra, "FLOORLINE_WORKLOAD_PATH", "workloads");
+}
+
+std::string find_workload(const std::string& name, const std::vector<std::string>& folders) {
+  std::error_code error;
+  if (fs::is_regular_file(name, error)) return name;
+  const bool is_path = name.find('/') != std::string::npos;
+  if (!is_path) {
+    for (const std::string& folder : folders) {
+      for (const char* extension : {".toml", ".json", ""}) {
+        const fs::path candidate = fs::path(folder) / (name + extension);
+        if (fs::is_regular_file(candidate, error)) return candidate.string();
+      }
+    }
+  }
+  std::string message = fs::is_directory(name, error) ? "is a folder, expected a file"
+                        : is_path                     ? "no such file"
+                                                      : "no such file, and no workload of that name";
+  if (!is_path) message += did_you_mean(name, names_in(folders));
+  throw InputError(Diagnostic{position_in(name), "", message});
+}
+
+}  // namespace floorline

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// floorline COMMAND [WORKLOAD] [flags]. A newcomer's path: here → bound.cpp → model/evaluate.cpp.
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <new>
+
+#include "cli/command_line.hpp"
+#include "model/input/diagnostic.hpp"
+
+namespace {
+
+constexpr int kBadInput = 2;
+constexpr int kOurBug = 70;
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_DFL);  // a closed pipe is not an error: end quietly
+  try {
+    return floorline::run_command_line(argc, argv);
+  } catch (const floorline::InputError& error) {
+    for (const floorline::Diagnostic& diagnostic : error.diagnostics()) {
+      std::cerr << floorline::to_text(diagnostic) << '\n';
+    }
+    return kBadInput;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "floorline: error: out of memory; expected a smaller input\n";
+    return kBadInput;
+  } catch (const std::exception& error) {
+    std::cerr << "floorline: bug: " << error.what() << "\nPlease report it with the command line.\n";
+    return kOurBug;
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/demand/demand.hpp"
+
+#include "model/demand/operator_view.hpp"
+
+namespace floorline {
+
+namespace {
+
+/// Compulsory traffic: each distinct input byte read once, each output byte written once. In a
+/// naive "inputs + outputs" count a tensor that is named twice counts twice; here it counts once.
+void compulsory_traffic(const OperatorView& view, Demand& demand) {
+  const BoundGraph& graph = view.graph();
+  for (int i = 0; i < view.input_count(); ++i) {
+    if (graph.inputs(view.op())[static_cast<std::size_t>(i)].again) continue;
+    demand.hbm_read += read_bytes(graph, view.op(), i);
+  }
+  for (int i = 0; i < view.output_count(); ++i) {
+    if (graph.outputs(view.op())[static_cast<std::size_t>(i)].again) continue;
+    demand.hbm_write += view.output(i).bytes;
+  }
+}
+
+void arithmetic(const OperatorView& view, const OnChip& chip, Demand& demand) {
+  switch (view.op().kind) {
+    case OperatorKind::gemm: return gemm_demand(view, chip, demand);
+    case OperatorKind::elementwise: return elementwise_demand(view, demand);
+    case OperatorKind::reduce: return reduce_demand(view, demand);
+    case OperatorKind::softmax: return softmax_demand(view, demand);
+    case OperatorKind::layernorm: return layernorm_demand(view, demand);
+    case OperatorKind::rmsnorm: return rmsnorm_demand(view, demand);
+    case OperatorKind::rope: return rope_demand(view, demand);
+    case OperatorKind::attention: return attention_demand(view, demand);
+    case OperatorKind::embedding:
+    case OperatorKind::transpose: return;  // bytes only
+    case OperatorKind::copy: return copy_demand(view, demand);
+    case OperatorKind::quantize:
+    case OperatorKind::dequantize: return quantize_demand(view, demand);
+    case OperatorKind::all_reduce:
+    case OperatorKind::all_gather:
+    case OperatorKind::reduce_scatter:
+    case OperatorKind::all_to_all:
+    case OperatorKind::broadcast:
+    case OperatorKind::send_recv: return collective_demand(view, chip, demand);
+    case OperatorKind::custom: return custom_demand(view, demand);
+  }
+}
+
+/// op.NAME.flops: every entry counted in FLOPs scales with F.
+void override_flops(const OperatorView& view, Flops flops, Demand& demand) {
+  const Flops before = demand.flops;
+  // A kind that has no arithmetic of its own: the unit is as unknown as that of custom.
+  if (!(before > Flops(0))) demand.add(view.matrix_unit(), Amount(flops));
+  for (int i = 0; i < demand.count && before > Flops(0); ++i) {
+    DemandEntry& entry = demand.entries[static_cast<std::size_t>(i)];
+    if (amount_kind(entry.resource.unit) != AmountKind::flops) continue;
+    entry.amount = entry.amount * (flops / before);
+  }
+  demand.flops = flops;
+}
+
+/// op.NAME.bytes: reads and writes keep their proportion; what is stated replaces every bound.
+void override_bytes(Bytes bytes, Demand& demand) {
+  const Bytes before = demand.hbm_read + demand.hbm_write;
+  const double scale = before > Bytes(0) ? bytes / before : 0;
+  demand.hbm_read = before > Bytes(0) ? demand.hbm_read * scale : bytes;
+  demand.hbm_write = demand.hbm_write * scale;
+  demand.hbm_least_total = Bytes(0);
+}
+
+void apply_overrides(const OperatorView& view, Demand& demand) {
+  const BoundOperator& op = view.op();
+  if (op.stated_work >= Flops(0)) override_flops(view, op.stated_work, demand);
+  if (op.work_scale != 1) override_flops(view, demand.flops * op.work_scale, demand);
+  if (op.stated_traffic >= Bytes(0)) override_bytes(op.stated_traffic, demand);
+  if (op.traffic_scale != 1) {
+    override_bytes((demand.hbm_read + demand.hbm_write) * op.traffic_scale, demand);
+  }
+}
+
+/// Copies and collectives may be done by copy engines and the fabric, past the units' ports.
+bool read_by_units(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::copy:
+    case OperatorKind::all_reduce:
+    case OperatorKind::all_gather:
+    case OperatorKind::reduce_scatter:
+    case OperatorKind::all_to_all:
+    case OperatorKind::broadcast:
+    case OperatorKind::send_recv: return false;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+void Demand::add(ResourceId resource, Amount amount) {
+  if (!(amount > Amount())) return;
+  for (int i = 0; i < count; ++i) {
+    DemandEntry& entry = entries[static_cast<std::size_t>(i)];
+    if (entry.resource == resource) {
+      entry.amount += amount;
+      return;
+    }
+  }
+  if (count < kCapacity) entries[static_cast<std::size_t>(count++)] = {resource, amount};
+}
+
+Bytes read_bytes(const BoundGraph& graph, const BoundOperator& op, int i) {
+  const OperatorView view(graph, op);
+  const Bytes whole = view.input(i).bytes;
+  if (op.kind == OperatorKind::attention) return whole * attention_read_fraction(view, i);
+  if (op.kind == OperatorKind::embedding) return whole * embedding_read_fraction(view, i);
+  return whole;
+}
+
+Demand demand_of(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip) {
+  Demand demand;
+  const OperatorView view(graph, op);
+  compulsory_traffic(view, demand);
+  arithmetic(view, chip, demand);
+  apply_overrides(view, demand);
+  if (read_by_units(op.kind)) demand.add({Unit::l1_port}, Amount(demand.hbm_read));
+  return demand;
+}
+
+Demand demand_by_numbers(Flops flops, Bytes bytes) {
+  Demand demand;
+  demand.flops = flops;
+  demand.add({Unit::compute}, Amount(flops));
+  demand.add({Unit::memory}, Amount(bytes));
+  return demand;
+}
+
+}  // namespace floorline

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix product: each of the m·n results of one product is an inner product of length k, so
+//   F = 2·m·n·k·batch = 2 · (elements of the output) · k          (a multiply-add is two)
+//   D = a·(m·k) + b·(k·n) + c·(m·n), each times batch              (a, b, c: bytes of an element)
+// taken from the tensors themselves, so an operand shared by all products of a batch, or named twice
+// (A·Aᵀ), is read once; several weights side by side (q, k, v) are one product.
+// Finite on-chip memory of S bytes: with element widths a, b, c at least
+//   2·m·n·k·sqrt(a·b·c/S) − 2·S bytes cross HBM for one product
+// (Smith, van de Geijn et al., "Tight I/O lower bounds for matrix multiplication", 2019, with
+// widths; holds for the classical algorithm). batch products: each alone moves at least that.
+// Not modelled: padding to tiles, split-k, the classical algorithm is a printed condition.
+#include <algorithm>
+#include <cmath>
+
+#include "model/demand/operator_view.hpp"
+
+namespace floorline {
+
+namespace {
+
+double width(const BoundTensor& tensor) { return storage_bits(tensor.dtype) / 8.0; }
+
+Bytes finite_memory_bound(const OperatorView& op, const OnChip& chip, Flops flops) {
+  if (!chip.all_known || op.input_count() < 2 || op.output_count() < 1) return Bytes(0);
+  if (op.op().sparse) return Bytes(0);  // fewer products than F says
+  const double s = chip.all.in_base_units();
+  double weight_width = width(op.input(1));
+  for (int i = 2; i < op.input_count(); ++i) weight_width = std::min(weight_width, width(op.input(i)));
+  const double widths = width(op.input(0)) * weight_width * width(op.output(0));
+  const double batch = std::max(1.0, op.key(Key::batch, 1));
+  const double least = flops.in_base_units() * std::sqrt(widths / s) - 2 * s * batch;
+  return Bytes(std::max(0.0, least));
+}
+
+}  // namespace
+
+void gemm_demand(const OperatorView& op, const OnChip& chip, Demand& demand) {
+  const double k = op.key(Key::k, op.input(0).last_dim);
+  const Flops flops(2 * op.output_elements() * k);
+  demand.flops = flops;
+  demand.add(op.matrix_unit(), Amount(flops));
+  demand.hbm_least_total = finite_memory_bound(op, chip, flops);
+}
+
+/// F and D as stated. The unit is not: the fastest for the stated precision is taken.
+void custom_demand(const OperatorView& op, Demand& demand) {
+  const Flops flops(op.key(Key::flops, 0));
+  demand.flops = flops;
+  demand.add(op.matrix_unit(), Amount(flops));
+}
+
+}  // namespace floorline

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/evaluate.hpp"
+
+#include <algorithm>
+
+#include "model/input/diagnostic.hpp"
+
+namespace floorline {
+
+Machine machine_of(DeviceSpec device, const ClockChoice& clocks) {
+  Machine machine{std::move(device), clocks, {}, {}};
+  machine.rates = resolve_rates(machine.device, clocks);
+  machine.chip = resolve_on_chip(machine.device);
+  return machine;
+}
+
+Evaluation evaluate(OperatorGraph graph, const Machine& machine) {
+  Evaluation evaluation{std::move(graph), {}, {}};
+  evaluation.bound = bind(evaluation.graph);
+  prepare(evaluation.bound, evaluation.floors);
+  graph_floors(evaluation.bound, machine.rates, machine.chip, evaluation.floors);
+  std::vector<Diagnostic> missing = missing_for(evaluation.graph, evaluation.floors, machine);
+  if (!missing.empty()) throw InputError(std::move(missing));
+  return evaluation;
+}
+
+std::vector<Diagnostic> missing_for(const OperatorGraph& graph, const GraphFloors& floors,
+                                    const Machine& machine) {
+  std::vector<Diagnostic> all;
+  std::vector<ResourceId> named;
+  for (std::size_t i = 0; i < floors.ops.size(); ++i) {
+    const MissingRates missing = missing_rates(floors.ops[i].demand, machine.rates);
+    for (int k = 0; k < missing.count; ++k) {
+      const ResourceId id = missing.ids[static_cast<std::size_t>(k)];
+      if (std::find(named.begin(), named.end(), id) != named.end()) continue;
+      named.push_back(id);
+      const Operator& op = graph.ops[i];
+      all.push_back({position_in(machine.device.file), device_key_of(id),
+                     "device " + machine.device.name + " does not state it, and operator \"" +
+                         op.name + "\" (" + std::string(name_of(op.kind)) + ") needs it"});
+    }
+  }
+  return all;
+}
+
+Evaluation evaluate_numbers(Flops flops, Bytes bytes, const Rates& rates) {
+  Evaluation evaluation;
+  evaluation.graph.name = "kernel";
+  evaluation.graph.ops.emplace_back();
+  evaluation.graph.ops.back().name = "kernel";
+  evaluation.bound = bind(evaluation.graph);
+  GraphFloors& floors = evaluation.floors;
+  prepare(evaluation.bound, floors);
+  OperatorFloors& op = floors.ops.front();
+  op.demand = demand_by_numbers(flops, bytes);
+  op.cold = floor_of(op.demand, rates, {}, Residency::cold);
+  op.any = floor_of(demand_by_numbers(flops, Bytes(0)), rates, {}, Residency::cold);
+  for (const DemandEntry& entry : op.demand.list()) floors.sum.add(entry.resource, entry.amount);
+  floors.sum.flops = flops;
+  floors.fused_demand = floors.sum;
+  floors.serial = floors.critical_path = floors.fused = {op.cold.time(), op.any.time()};
+  floors.any_known = false;
+  if (op.cold.binding >= 0) floors.serial_binding = op.cold.binding_term().resource;
+  floors.fused_binding = floors.serial_binding;
+  return evaluation;
+}
+
+bool reevaluate(const Machine& machine, std::span<const double> symbol_values,
+                Evaluation& evaluation) {
+  if (!rebind(evaluation.graph, symbol_values, evaluation.bound)) return false;
+  graph_floors(evaluation.bound, machine.rates, machine.chip, evaluation.floors);
+  return true;
+}
+
+}  // namespace floorline

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole model on a machine: the floors of its stages and what they say of a step, a first token,
+// a token, a request. All of it from fused floors at any residency, which hold whatever is on chip
+// and however kernels overlap:
+//   step    with pipeline stages the sum over stages: a token passes them one after another
+//   ceiling tokens a second: the slowest stage takes that long for every step of all replicas
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/evaluate.hpp"
+#include "model/rewrite/assignment.hpp"
+#include "model/workload/architecture.hpp"
+#include "model/workload/layout.hpp"
+#include "model/workload/scenario.hpp"
+
+namespace floorline {
+
+struct ModelWorkload {
+  Architecture architecture;
+  Scenario scenario;
+  ParallelLayout layout;
+  std::vector<Assignment> graph_settings;  ///< op.NAME.bytes, op.NAME.flops
+};
+
+/// What a measured time or token rate of a model is judged against. A time is that of one step (of
+/// generate: of the whole request) through all stages; a rate is that of all replicas, where the
+/// slowest stage is what every step has to wait for.
+struct ModelJudging {
+  ResidencyTimes latency;
+  ResidencyTimes throughput;
+  double tokens = 0;          ///< of all replicas in that time
+  Flops work_per_rank{0};     ///< average over the ranks of a replica
+  Bytes traffic_per_rank{0};
+};
+
+struct ModelFloors {
+  std::string phase;
+  Seconds step{0};
+  double tokens_per_step = 0;       ///< of one replica
+  double tokens_per_s_ceiling = 0;  ///< all replicas
+  std::optional<Seconds> ttft;      ///< prefill and generate
+  std::optional<Seconds> tpot;      ///< decode and generate (mean over its steps)
+  std::optional<Seconds> request;   ///< generate: prefill and all decode steps
+  Flops work_per_token{0};          ///< all ranks of a replica
+  double parameters = 0;
+  double active_parameters = 0;
+  ModelJudging judging;
+};
+
+struct ModelEvaluation {
+  Evaluation shown;  ///< the stage that limits; of generate, its last decode step
+  ModelFloors floors;
+  double ranks = 1;
+  std::vector<std::string> notes;
+};
+
+/// Throws InputError: what contradicts in model, scenario and layout; rates the device lacks.
+ModelEvaluation evaluate_model(const ModelWorkload& workload, const Machine& machine);
+
+/// The graph of one pipeline stage with the workload's settings; of generate, of its decode steps.
+OperatorGraph stage_graph(const ModelWorkload& workload, const Scenario& scenario, std::int64_t stage);
+
+}  // namespace floorline

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/floor/graph_floor.hpp"
+
+#include <algorithm>
+
+#include "model/floor/critical_path.hpp"
+
+namespace floorline {
+
+namespace {
+
+/// Reads and writes of one operator over what its tensors alone would say: 1 but for copies,
+/// collectives and stated bytes.
+struct TrafficScale {
+  double read = 1;
+  double write = 1;
+};
+
+TrafficScale traffic_scale(const BoundGraph& graph, const BoundOperator& op, const Demand& demand) {
+  Bytes reads(0);
+  Bytes writes(0);
+  for (int i = 0; i < op.input_count; ++i) {
+    if (!graph.inputs(op)[static_cast<std::size_t>(i)].again) reads += read_bytes(graph, op, i);
+  }
+  for (const TensorUse& use : graph.outputs(op)) {
+    if (!use.again) writes += graph.tensors[static_cast<std::size_t>(use.tensor)].bytes;
+  }
+  return {reads > Bytes(0) ? demand.hbm_read / reads : 0,
+          writes > Bytes(0) ? demand.hbm_write / writes : 0};
+}
+
+/// Bytes of tensors that enter the graph from outside, each once: the largest part any reader needs.
+/// Bytes of tensors that leave it: outputs and state that an operator writes.
+void fused_traffic(const BoundGraph& graph, GraphFloors& result) {
+  std::vector<double>& most_read = result.ready;  // scratch by tensor
+  std::fill(most_read.begin(), most_read.end(), 0.0);
+  Bytes written(0);
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const BoundOperator& op = graph.ops[i];
+    if (op.times == 0) continue;
+    const TrafficScale scale = traffic_scale(graph, op, result.ops[i].demand);
+    for (int k = 0; k < op.input_count; ++k) {
+      const auto t = static_cast<std::size_t>(graph.inputs(op)[static_cast<std::size_t>(k)].tensor);
+      const BoundTensor& tensor = graph.tensors[t];
+      if (tensor.producer >= 0 || tensor.role == TensorRole::intermediate) continue;
+      // An operator touches no more instances than it has iterations.
+      const double part = read_bytes(graph, op, k).in_base_units() * scale.read *
+                          std::min(tensor.copies, op.times);
+      most_read[t] = std::max(most_read[t], part);
+    }
+    for (const TensorUse& use : graph.outputs(op)) {
+      const BoundTensor& tensor = graph.tensors[static_cast<std::size_t>(use.tensor)];
+      const bool leaves = tensor.role == TensorRole::output || tensor.role == TensorRole::state;
+      if (leaves && !use.again) {
+        written += tensor.bytes * scale.write * std::min(tensor.copies, op.times);
+      }
+    }
+  }
+  Bytes read(0);
+  for (const double bytes : most_read) read += Bytes(bytes);
+  result.fused_demand.hbm_read = read;
+  result.fused_demand.hbm_write = written;
+}
+
+void sum_demands(GraphFloors& result) {
+  result.sum = GraphDemand{};
+  result.fused_demand = GraphDemand{};
+  for (const OperatorFloors& op : result.ops) {
+    for (const DemandEntry& entry : op.demand.list()) {
+      result.sum.add(entry.resource, entry.amount * op.times);
+      if (entry.resource.unit == Unit::l1_port) continue;  // intermediates may stay in the units
+      result.fused_demand.add(entry.resource, entry.amount * op.times);
+    }
+    result.sum.flops += op.demand.flops * op.times;
+    result.sum.hbm_read += op.demand.hbm_read * op.times;
+    result.sum.hbm_write += op.demand.hbm_write * op.times;
+  }
+  result.fused_demand.flops = result.sum.flops;
+}
+
+struct Longest {
+  Seconds time{0};
+  ResourceId resource;
+};
+
+/// The largest amount / rate of a whole graph's demand. `hbm` is what crosses that level.
+Longest largest_term(const GraphDemand& demand, Bytes hbm, const Rates& rates) {
+  Longest longest;
+  const auto consider = [&](ResourceId id, Amount amount) {
+    const Rate& rate = rates[id];
+    if (!rate.known || !(amount > Amount())) return;
+    const Seconds time = amount / (rate.has_ceiling ? rate.ceiling : rate.nominal);
+    if (time > longest.time) longest = {time, rate.via};
+  };
+  for (int i = 0; i < demand.count; ++i) {
+    const DemandEntry& entry = demand.entries[static_cast<std::size_t>(i)];
+    consider(entry.resource, entry.amount);
+  }
+  consider({Unit::hbm}, Amount(hbm));
+  return longest;
+}
+
+Bytes beyond(Bytes amount, Bytes kept) { return std::max(Bytes(0), amount - kept); }
+
+void fused_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
+                  GraphFloors& result) {
+  fused_traffic(graph, result);
+  const GraphDemand& fused = result.fused_demand;
+  const Longest cold = largest_term(fused, fused.hbm_read + fused.hbm_write, rates);
+  result.fused.cold = cold.time;
+  result.fused_binding = cold.resource;
+  const Bytes beyond_chip = beyond(fused.hbm_read, chip.all) + beyond(fused.hbm_write, chip.all);
+  result.fused.any = largest_term(fused, chip.all_known ? beyond_chip : Bytes(0), rates).time;
+}
+
+void operator_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
+                     GraphFloors& result) {
+  result.proven = true;
+  result.any_known = chip.all_known;
+  result.serial = {};
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    OperatorFloors& op = result.ops[i];
+    op.demand = demand_of(graph, graph.ops[i], chip);
+    op.times = graph.ops[i].times;
+    op.cold = floor_of(op.demand, rates, chip, Residency::cold);
+    op.any = floor_of(op.demand, rates, chip, Residency::any_keep);
+    op.any_overlapped = floor_of(op.demand, rates, chip, Residency::any_all).time();
+    result.proven = result.proven && op.cold.proven;
+    result.serial.cold += op.cold.time() * op.times;
+    result.serial.any += op.any.time() * op.times;
+  }
+}
+
+void critical_path_floors(const BoundGraph& graph, const Rates& rates, GraphFloors& result) {
+  Bytes hbm(0);
+  for (const OperatorFloors& op : result.ops) {
+    hbm += std::max(op.demand.hbm_read + op.demand.hbm_write, op.demand.hbm_least_total) * op.times;
+  }
+  const Seconds sums = largest_term(result.sum, hbm, rates).time;
+  result.critical_path.cold = std::max(longest_path(graph, result, PathTime::cold), sums);
+  result.critical_path.any = longest_path(graph, result, PathTime::any_residency);
+}
+
+}  // namespace
+
+void GraphDemand::add(ResourceId id, Amount amount) {
+  for (int i = 0; i < count; ++i) {
+    DemandEntry& entry = entries[static_cast<std::size_t>(i)];
+    if (entry.resource == id) {
+      entry.amount += amount;
+      return;
+    }
+  }
+  if (count == kCapacity) return;  // one resource fewer: a weaker floor
+  entries[static_cast<std::size_t>(count++)] = {id, amount};
+}
+
+void prepare(const BoundGraph& graph, GraphFloors& result) {
+  result.ops.assign(graph.ops.size(), OperatorFloors{});
+  result.ready.assign(graph.tensors.size(), 0);
+  result.work.assign(graph.tensors.size(), 0);
+  int carries = 0;
+  for (const BoundRepeat& repeat : graph.repeats) carries = std::max(carries, repeat.carry_count);
+  const auto side = static_cast<std::size_t>(carries + 2);
+  result.matrix.assign(3 * side * side + 2 * side, 0);
+}
+
+void graph_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
+                  GraphFloors& result) {
+  operator_floors(graph, rates, chip, result);
+  sum_demands(result);
+  fused_floors(graph, rates, chip, result);
+  critical_path_floors(graph, rates, result);
+  // A floor that holds without a condition holds with one.
+  result.critical_path.any = std::max(result.critical_path.any, result.fused.any);
+  result.serial.any = std::max(result.serial.any, result.critical_path.any);
+  result.serial_binding = largest_serial_resource(result);
+}
+
+namespace {
+
+/// Adds `time` to the share of `id` in a fixed list; the last slot takes what does not fit.
+struct ShareList {
+  std::array<Share, GraphDemand::kCapacity> shares{};
+  int count = 0;
+  void add(ResourceId id, double time) {
+    for (int i = 0; i < count; ++i) {
+      if (shares[static_cast<std::size_t>(i)].resource == id) {
+        shares[static_cast<std::size_t>(i)].fraction += time;
+        return;
+      }
+    }
+    if (count < GraphDemand::kCapacity) shares[static_cast<std::size_t>(count++)] = {id, time};
+  }
+};
+
+ShareList serial_times(const GraphFloors& floors) {
+  ShareList list;
+  for (const OperatorFloors& op : floors.ops) {
+    if (op.cold.binding < 0) continue;
+    list.add(op.cold.binding_term().resource, (op.cold.time() * op.times).in_base_units());
+  }
+  return list;
+}
+
+}  // namespace
+
+ResourceId largest_serial_resource(const GraphFloors& floors) {
+  const ShareList list = serial_times(floors);
+  Share largest{};
+  for (int i = 0; i < list.count; ++i) {
+    const Share& share = list.shares[static_cast<std::size_t>(i)];
+    if (share.fraction > largest.fraction) largest = share;
+  }
+  return largest.resource;
+}
+
+std::vector<Share> serial_shares(const GraphFloors& floors) {
+  const ShareList list = serial_times(floors);
+  std::vector<Share> shares(list.shares.begin(), list.shares.begin() + list.count);
+  const double whole = floors.serial.cold.in_base_units();
+  for (Share& share : shares) share.fraction = whole > 0 ? share.fraction / whole : 0;
+  std::sort(shares.begin(), shares.end(),
+            [](const Share& a, const Share& b) { return a.fraction > b.fraction; });
+  return shares;
+}
+
+}  // namespace floorline

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floors of a whole graph, each cold and at any residency:
+//   fused          per resource the whole graph's demand over its rate; graph inputs, weights and
+//                  state read once, outputs written once, S subtracted once. Unconditional.
+//   critical path  max(longest dependency path, per-resource sums): if operators start after their
+//                  producers end.
+//   serial         sum over operators: if kernels do not overlap.
+// fused ≤ critical path ≤ serial. A floor that holds under weaker conditions holds under stronger
+// ones too, so at any residency the larger of the two is taken (the sum of floors of kernels that
+// each fit on chip is 0, the whole graph is not).
+// Repeat blocks are folded: paths through one iteration form a max-plus matrix over the carried
+// tensors, whose power is taken by squaring.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "model/floor/floor.hpp"
+
+namespace floorline {
+
+struct OperatorFloors {
+  Demand demand;
+  Floor cold;
+  Floor any;      ///< any residency, kernels do not overlap
+  Seconds any_overlapped{0};  ///< any residency, other kernels may run meanwhile
+  double times = 1;
+};
+
+struct ResidencyTimes {
+  Seconds cold{0};
+  Seconds any{0};
+};
+
+/// Per-resource sums over the whole graph. Fixed size: the resources of a graph are few, and those
+/// that find no place are left out (weaker).
+struct GraphDemand {
+  static constexpr int kCapacity = 24;
+  std::array<DemandEntry, kCapacity> entries{};
+  int count = 0;
+  Flops flops{0};
+  Bytes hbm_read{0};
+  Bytes hbm_write{0};
+  void add(ResourceId id, Amount amount);
+};
+
+struct GraphFloors {
+  std::vector<OperatorFloors> ops;  ///< as the graph's operators
+  ResidencyTimes serial, critical_path, fused;
+  GraphDemand sum;                  ///< every operator's demand, times its count
+  GraphDemand fused_demand;         ///< bytes of the graph's own inputs and outputs only
+  ResourceId serial_binding;        ///< with the largest share of the serial cold floor
+  ResourceId fused_binding;         ///< of the fused cold floor
+  bool proven = true;
+  bool any_known = true;            ///< caches known, so that any-residency floors have a memory term
+
+  // Scratch of the longest path, kept so that evaluation allocates nothing.
+  std::vector<double> ready;   ///< by tensor
+  std::vector<double> work;    ///< by tensor
+  std::vector<double> matrix;  ///< max-plus matrices of the carried tensors
+};
+
+/// Sizes the arrays for `graph`; after this graph_floors() allocates nothing.
+void prepare(const BoundGraph& graph, GraphFloors& result);
+void graph_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip, GraphFloors& result);
+
+/// Fraction of the serial cold floor bound by each resource, largest first.
+struct Share {
+  ResourceId resource;
+  double fraction;
+};
+ResourceId largest_serial_resource(const GraphFloors& floors);
+std::vector<Share> serial_shares(const GraphFloors& floors);
+
+}  // namespace floorline

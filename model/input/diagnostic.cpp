@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/input/diagnostic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+namespace floorline {
+namespace {
+
+// A hostile file can hold millions of mistakes and keys of megabytes: enough is enough.
+constexpr std::size_t kMaxDiagnostics = 1000;
+constexpr std::size_t kMaxKeyPathBytes = 300;
+constexpr std::size_t kMaxMessageBytes = 2000;
+constexpr std::size_t kMaxSuggestedBytes = 64;
+
+/// Keeps a message on one line and a terminal unharmed, whatever the input holds.
+void append_printable(std::string& out, std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      out += "\\x";
+      out += kHex[byte >> 4U];
+      out += kHex[byte & 0xFU];
+    } else {
+      out += c;
+    }
+  }
+}
+
+std::string joined(const std::vector<Diagnostic>& diagnostics) {
+  std::string all;
+  for (const Diagnostic& d : diagnostics) {
+    if (!all.empty()) all += '\n';
+    all += to_text(d);
+  }
+  return all;
+}
+
+std::vector<Diagnostic> only(Diagnostic diagnostic) {
+  std::vector<Diagnostic> one;
+  one.push_back(std::move(diagnostic));
+  return one;
+}
+
+bool same_file(const Position& a, const Position& b) {
+  return a.file == b.file || (a.file && b.file && *a.file == *b.file);
+}
+
+std::string lower(std::string_view word) {
+  std::string out(word);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b` (optimal
+/// string alignment). Both are at most kMaxSuggestedBytes long.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  using Row = std::array<std::size_t, kMaxSuggestedBytes + 1>;
+  Row before{};
+  Row above{};
+  Row row{};
+  for (std::size_t j = 0; j <= b.size(); ++j) above[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + change});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before = above;
+    above = row;
+  }
+  return above[b.size()];
+}
+
+}  // namespace
+
+std::string to_text(const Diagnostic& diagnostic) {
+  std::string out;
+  const Position& at = diagnostic.at;
+  if (at.file) {
+    append_printable(out, *at.file);
+    if (at.line != 0) {
+      out += ':' + std::to_string(at.line);
+      if (at.column != 0) out += ':' + std::to_string(at.column);
+    }
+    out += ": ";
+  }
+  out += "error: ";
+  if (!diagnostic.key_path.empty()) {
+    append_printable(out, diagnostic.key_path);
+    out += ": ";
+  }
+  append_printable(out, diagnostic.message);
+  return out;
+}
+
+InputError::InputError(std::vector<Diagnostic> diagnostics)
+    : std::runtime_error(joined(diagnostics)), diagnostics_(std::move(diagnostics)) {}
+
+InputError::InputError(Diagnostic diagnostic) : InputError(only(std::move(diagnostic))) {}
+
+void Diagnostics::add(const Position& at, std::string key_path, std::string message) {
+  if (full()) return;
+  if (all_.size() == kMaxDiagnostics) {
+    all_.push_back({position_in(at.file ? *at.file : ""), "", "more errors are not shown"});
+    return;
+  }
+  if (key_path.size() > kMaxKeyPathBytes) key_path = shortened(key_path, kMaxKeyPathBytes);
+  if (message.size() > kMaxMessageBytes) message = shortened(message, kMaxMessageBytes);
+  const auto is_same = [&](const Diagnostic& d) {
+    const bool same_place = d.at.line == at.line && d.at.column == at.column;
+    return same_place && same_file(d.at, at) && d.key_path == key_path && d.message == message;
+  };
+  if (std::any_of(all_.begin(), all_.end(), is_same)) return;
+  all_.push_back({at, std::move(key_path), std::move(message)});
+}
+
+bool Diagnostics::full() const { return all_.size() > kMaxDiagnostics; }
+
+void Diagnostics::throw_if_any() const {
+  if (all_.empty()) return;
+  std::vector<Diagnostic> sorted = all_;
+  const auto earlier = [](const Diagnostic& a, const Diagnostic& b) {
+    const auto no_line = [](const Diagnostic& d) { return d.at.line == 0; };
+    return std::tuple(no_line(a), a.at.line, a.at.column) <
+           std::tuple(no_line(b), b.at.line, b.at.column);
+  };
+  for (auto first = sorted.begin(); first != sorted.end();) {
+    const auto other_file = [&](const Diagnostic& d) { return !same_file(d.at, first->at); };
+    const auto end = std::find_if(first, sorted.end(), other_file);
+    std::stable_sort(first, end, earlier);
+    first = end;
+  }
+  throw InputError(std::move(sorted));
+}
+
+Position position_in(std::string_view file, std::uint32_t line, std::uint32_t column) {
+  return {std::make_shared<const std::string>(file), line, column};
+}
+
+std::string shortened(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  std::size_t end = max_bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return std::string(text.substr(0, end)) + "...";
+}
+
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
+  if (word.empty() || word.size() > kMaxSuggestedBytes) return {};
+  const std::string folded = lower(word);
+  const std::size_t limit = std::min(std::max<std::size_t>(1, word.size() / 3), word.size() - 1);
+  std::size_t least = limit + 1;
+  const std::string* nearest = nullptr;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > kMaxSuggestedBytes) continue;
+    const std::size_t distance = edit_distance(folded, lower(candidate));
+    if (distance < least) {
+      least = distance;
+      nearest = &candidate;
+    }
+  }
+  return nearest == nullptr ? std::string() : *nearest;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string nearest = nearest_name(word, candidates);
+  if (nearest.empty() || nearest == word) return {};
+  return "; did you mean \"" + nearest + "\"?";
+}
+
+}  // namespace floorline

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/report/document_head.hpp"
+
+#include <algorithm>
+
+#include "model/quantity/unit_names.hpp"
+#include "model/report/resource_words.hpp"
+
+namespace floorline {
+
+namespace {
+
+bool has_kind(const OperatorGraph& graph, OperatorKind kind) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(),
+                     [kind](const Operator& op) { return op.kind == kind; });
+}
+
+bool has_unit(const GraphFloors& floors, Unit unit) {
+  for (const OperatorFloors& op : floors.ops) {
+    for (const Term& term : op.cold.list()) {
+      if (term.resource.unit == unit) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Json document_head(std::string_view command) {
+  Json json = Json::object();
+  json.set("schema", 1);
+  json.set("floorline", FLOORLINE_VERSION);
+  json.set("command", command);
+  return json;
+}
+
+std::vector<std::string> unique_lines(const std::vector<std::vector<std::string>>& lists) {
+  std::vector<std::string> all;
+  for (const std::vector<std::string>& list : lists) {
+    for (const std::string& line : list) {
+      if (std::find(all.begin(), all.end(), line) == all.end()) all.push_back(line);
+    }
+  }
+  return all;
+}
+
+std::vector<std::string> small_print_lines(const std::vector<std::string>& notes,
+                                           const std::vector<std::string>& assumptions) {
+  constexpr std::string_view kCondition = "condition: ";
+  constexpr std::string_view kDefault = " (default)";
+  std::string conditions;
+  std::string defaults;
+  std::vector<std::string> lines;
+  for (const std::string& note : notes) {
+    if (note.starts_with(kCondition)) {
+      conditions += (conditions.empty() ? "" : "; ") + note.substr(kCondition.size());
+    } else {
+      lines.push_back("- " + note);
+    }
+  }
+  for (const std::string& line : assumptions) {
+    if (line.ends_with(kDefault) && line.find(':') == std::string::npos) {
+      defaults += (defaults.empty() ? "" : ", ") + line.substr(0, line.size() - kDefault.size());
+    } else {
+      lines.push_back("- assumed: " + line);
+    }
+  }
+  if (!conditions.empty()) lines.push_back("- conditions: " + conditions);
+  if (!defaults.empty()) lines.push_back("- defaults: " + defaults);
+  return lines;
+}
+
+Json json_of(const std::vector<std::string>& lines) {
+  Json json = Json::array();
+  for (const std::string& line : lines) json.push(line);
+  return json;
+}
+
+Json device_json(const Machine& machine) {
+  const DeviceSpec& device = machine.device;
+  Json json = Json::object();
+  json.set("name", device.name);
+  json.set("title", device.title);
+  if (machine.clocks.sm_clock) json.set("sm_clock_hz", machine.clocks.sm_clock->in_base_units());
+  if (machine.clocks.memory_scale != 1) {
+    json.set("memory_clock_scale", machine.clocks.memory_scale);
+  }
+  if (!device.overrides.empty()) {
+    Json overrides = Json::array();
+    for (const Override& o : device.overrides) {
+      overrides.push(Json::object().set("key", o.key).set("before", o.before).set("after", o.after));
+    }
+    json.set("overrides", std::move(overrides));
+  }
+  return json;
+}
+
+std::string device_line(const Machine& machine) {
+  std::string line = machine.device.name;
+  if (!machine.device.title.empty()) line += " (" + machine.device.title + ")";
+  if (machine.clocks.sm_clock) line += ", SM clock " + to_text(*machine.clocks.sm_clock);
+  if (machine.clocks.memory_scale != 1) {
+    line += ", memory clock x " + number_text(machine.clocks.memory_scale, 3);
+  }
+  return line;
+}
+
+std::vector<std::string> floor_conditions(const Evaluation& evaluation, const Machine* machine) {
+  std::vector<std::string> all;
+  const OperatorGraph& graph = evaluation.graph;
+  all.push_back("cold: nothing of it on chip when the interval opens, every output in HBM when it closes");
+  if (has_kind(graph, OperatorKind::gemm) || has_kind(graph, OperatorKind::attention)) {
+    all.push_back("matrix products by the classical algorithm, at the precisions shown, dense");
+  }
+  if (has_unit(evaluation.floors, Unit::tensor)) {
+    all.push_back("products of 16-bit and narrower inputs run on the tensor unit");
+  }
+  if (has_unit(evaluation.floors, Unit::vector)) {
+    all.push_back("element-wise arithmetic runs on the vector unit");
+  }
+  all.push_back("no compressible allocations; no operand shared between sequences");
+  const Rates* rates = machine == nullptr ? nullptr : &machine->rates;
+  if (rates != nullptr && !evaluation.floors.proven) {
+    all.push_back("not proven sound: a rate has no known ceiling on this device, its nominal figure stands in");
+  }
+  return all;
+}
+
+}  // namespace floorline

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/report/measured_section.hpp"
+
+#include <algorithm>
+
+#include "model/quantity/unit_names.hpp"
+#include "model/report/resource_words.hpp"
+
+namespace floorline {
+
+namespace {
+
+constexpr double kFarAbove = 2;  // design §11: above twice the floor the claimed limit does not hold it
+
+/// The compute resource that most FLOPs are asked of, and its published peak.
+struct MainCompute {
+  const Term* term = nullptr;
+  double flops = 0;
+};
+
+MainCompute main_compute(const GraphFloors& floors) {
+  MainCompute best;
+  for (const OperatorFloors& op : floors.ops) {
+    for (const Term& term : op.cold.list()) {
+      if (amount_kind(term.resource.unit) != AmountKind::flops) continue;
+      const double flops = term.amount.in_base_units() * op.times;
+      if (flops > best.flops) best = {&term, flops};
+    }
+  }
+  return best;
+}
+
+std::vector<std::string> doubts_impossible(const BoundReport& report) {
+  std::vector<std::string> doubt{
+      "t: does the time cover the whole work, once, and is its unit right?",
+      "F and D: do shape, mask, window and batch describe what ran?",
+      "precision: did the products run narrower than stated, or with 2:4 sparsity?"};
+  if (report.machine != nullptr) {
+    doubt.push_back("P and B: is this the device, at or below the clocks of " +
+                    report.machine->device.name + "?");
+  } else {
+    doubt.push_back("P: is it a ceiling, or a figure that a chip at a higher clock exceeds?");
+  }
+  return doubt;
+}
+
+std::vector<std::string> doubts(const BoundReport& report, const Measured& m) {
+  if (m.verdict == MeasuredVerdict::impossible) return doubts_impossible(report);
+  if (m.verdict == MeasuredVerdict::warm) {
+    return {"below the cold floor: part of the data was on chip, or the run was not cold; compare with "
+            "the any-residency floor"};
+  }
+  if (m.ratio_cold > kFarAbove) {
+    return {"above twice the floor: " + words_for(report.evaluation->floors.serial_binding) +
+            " does not hold it there; look at latency, occupancy and launches, or at lower clocks"};
+  }
+  return {};
+}
+
+/// Of one rank.
+struct Achieved {
+  double flops_per_s = 0;
+  double bytes_per_s = 0;
+  std::optional<double> mfu;
+  std::optional<double> peak;
+};
+
+Achieved achieved(const BoundReport& report, const Measured& m) {
+  const MeasuredWork work = judging_of(report).work;
+  Achieved a;
+  a.flops_per_s = work.flops.in_base_units() / m.time.in_base_units();
+  a.bytes_per_s = work.bytes.in_base_units() / m.time.in_base_units();
+  const MainCompute compute = main_compute(report.evaluation->floors);
+  if (compute.term != nullptr && compute.term->rate->nominal > AmountPerSecond()) {
+    a.peak = compute.term->rate->nominal.in_base_units();
+    a.mfu = a.flops_per_s / *a.peak;
+  }
+  return a;
+}
+
+}  // namespace
+
+Json measured_json(const BoundReport& report, const Measured& m) {
+  const Achieved a = achieved(report, m);
+  Json json = Json::object();
+  json.set("time_s", m.time.in_base_units());
+  json.set("given", report.inputs.measured.value_or(""));
+  json.set("ratio_cold", m.ratio_cold > 0 ? Json(m.ratio_cold) : Json());
+  json.set("ratio_any_residency", m.ratio_any ? Json(*m.ratio_any) : Json());
+  json.set("flops_per_s", a.flops_per_s);
+  json.set("bytes_per_s", a.bytes_per_s);
+  json.set("gib_per_s", a.bytes_per_s / 1073741824.0);
+  json.set("mfu", a.mfu ? Json(*a.mfu) : Json());
+  json.set("peak_flops_per_s", a.peak ? Json(*a.peak) : Json());
+  json.set("verdict", name_of(m.verdict));
+  Json doubt = Json::array();
+  for (const std::string& line : doubts(report, m)) doubt.push(line);
+  json.set("doubt", std::move(doubt));
+  return json;
+}
+
+Section measured_section(const BoundReport& report, const Measured& m) {
+  const Achieved a = achieved(report, m);
+  Section section;
+  section.title = "Measured";
+  const auto field = [&section](const char* name, std::string value) {
+    section.fields.push_back({name, std::move(value)});
+  };
+  const std::string given = report.inputs.measured.value_or("");
+  field("time", to_text(m.time) + " (given " + given + ")");
+  field("verdict", std::string(name_of(m.verdict)));
+  if (m.ratio_cold > 0) {
+    field("against the cold floor", factor_text(m.ratio_cold) + "; the floor is " +
+                                        percent_text(1 / m.ratio_cold) + " of the time");
+  }
+  field("against any residency", m.ratio_any ? factor_text(*m.ratio_any) : "no floor above zero");
+  if (a.flops_per_s > 0) field("work rate", to_text(FlopsPerSecond(a.flops_per_s)));
+  if (a.bytes_per_s > 0) {
+    field("traffic rate", to_text(BytesPerSecond(a.bytes_per_s)) + " = " +
+                              number_text(a.bytes_per_s / 1073741824.0) +
+                              " GiB/s of the bytes counted here");
+  }
+  if (a.mfu) {
+    field("utilization", percent_text(*a.mfu) + " of the published dense peak " +
+                             to_text(FlopsPerSecond(*a.peak)));
+  }
+  for (const std::string& line : doubts(report, m)) section.lines.push_back("- " + line);
+  return section;
+}
+
+}  // namespace floorline

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator graph with numbers for its symbols: flat arrays, no strings. From here to the floors
+// nothing is allocated. rebind() gives the same arrays new numbers.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/quantity/precision.hpp"
+#include "model/quantity/quantity.hpp"
+#include "model/workload/graph.hpp"
+
+namespace floorline {
+
+struct BoundTensor {
+  double elements = 0;
+  double last_dim = 1;
+  Bytes bytes{0};            ///< elements × storage bits / 8
+  double copies = 1;         ///< distinct instances over all iterations of its repeat block
+  Precision dtype = Precision::none;
+  TensorRole role = TensorRole::intermediate;
+  int producer = -1;         ///< operator index, -1: none
+};
+
+/// One use of a tensor by an operator. A tensor named twice by one operator is read once.
+struct TensorUse {
+  int tensor = 0;
+  bool again = false;
+};
+
+struct BoundOperator {
+  OperatorKind kind = OperatorKind::custom;
+  Precision compute = Precision::any;
+  Precision accumulate = Precision::any;
+  bool sparse = false;
+  CopyPath path = CopyPath::d2d;
+  double times = 1;
+  int repeat = -1;
+  int first_input = 0, input_count = 0;
+  int first_output = 0, output_count = 0;
+  int first_sequence = 0, sequence_count = 0;
+  Flops stated_work{-1};  ///< < 0: none
+  Bytes stated_traffic{-1};
+  double work_scale = 1;
+  double traffic_scale = 1;
+  std::array<double, kKeyCount> attributes{};  ///< NaN when absent
+};
+
+struct BoundRepeat {
+  double times = 1;
+  int first_op = 0, op_count = 0;
+  int first_carry = 0, carry_count = 0;
+};
+
+struct BoundCarry {
+  int made = 0;
+  int read = 0;
+};
+
+struct BoundGraph {
+  std::vector<BoundTensor> tensors;
+  std::vector<BoundOperator> ops;
+  std::vector<TensorUse> uses;
+  std::vector<SequenceGroup> sequences;
+  std::vector<BoundRepeat> repeats;
+  std::vector<BoundCarry> carries;
+
+  [[nodiscard]] std::span<const TensorUse> inputs(const BoundOperator& op) const {
+    return {uses.data() + op.first_input, static_cast<std::size_t>(op.input_count)};
+  }
+  [[nodiscard]] std::span<const TensorUse> outputs(const BoundOperator& op) const {
+    return {uses.data() + op.first_output, static_cast<std::size_t>(op.output_count)};
+  }
+  [[nodiscard]] std::span<const SequenceGroup> sequences_of(const BoundOperator& op) const {
+    return {sequences.data() + op.first_sequence, static_cast<std::size_t>(op.sequence_count)};
+  }
+};
+
+/// Numbers for every shape and key. Throws InputError: a size that is negative, not a whole number
+/// or beyond 2^53, a product whose tensors do not agree with its k, keys that contradict.
+BoundGraph bind(const OperatorGraph& graph);
+/// The same arrays with the numbers of `symbol_values` (by slot). False when a size is bad; nothing
+/// is allocated.
+bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values, BoundGraph& bound);
+
+}  // namespace floorline

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/workload/graph.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace floorline {
+
+namespace {
+constexpr std::array<std::string_view, 5> kRoleNames{"weight", "input", "output", "intermediate",
+                                                     "state"};
+
+/// The iteration-carried reads of a repeat block have a producer although no operator writes them.
+std::vector<bool> carried_reads(const OperatorGraph& graph) {
+  std::vector<bool> carried(graph.tensors.size(), false);
+  for (const Repeat& repeat : graph.repeats) {
+    for (const auto& [made, read] : repeat.carry) carried[index(read)] = true;
+  }
+  return carried;
+}
+
+void check_producers(const OperatorGraph& graph, Diagnostics& diagnostics) {
+  std::vector<int> producer(graph.tensors.size(), -1);
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    for (const TensorId out : graph.ops[i].outputs) {
+      int& slot = producer[index(out)];
+      if (slot >= 0) {
+        diagnostics.add(graph.ops[i].at, "op." + graph.ops[i].name,
+                        "tensor \"" + graph.tensors[index(out)].name + "\" is written by \"" +
+                            graph.ops[static_cast<std::size_t>(slot)].name +
+                            "\" too; expected one writer a tensor");
+      }
+      slot = static_cast<int>(i);
+    }
+  }
+  const std::vector<bool> carried = carried_reads(graph);
+  std::vector<bool> written(graph.tensors.size(), false);
+  for (const Operator& op : graph.ops) {
+    for (const TensorId in : op.inputs) {
+      const Tensor& tensor = graph.tensors[index(in)];
+      const bool produced = producer[index(in)] >= 0;
+      if (produced && !written[index(in)] && !carried[index(in)]) {
+        diagnostics.add(op.at, "op." + op.name,
+                        "reads \"" + tensor.name + "\" before it is written; expected operators in "
+                        "execution order");
+      }
+      if (!produced && !carried[index(in)] && tensor.role == TensorRole::intermediate) {
+        diagnostics.add(op.at, "op." + op.name,
+                        "reads intermediate \"" + tensor.name +
+                            "\", which no operator writes; expected role input, weight or state");
+      }
+    }
+    for (const TensorId out : op.outputs) written[index(out)] = true;
+  }
+}
+
+constexpr std::size_t kMostCarried = 64;  // the longest path takes their cube
+
+bool is_any_of(const std::vector<TensorId>& ids, TensorId id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+/// What is carried is made by the block, or was itself carried into it.
+void check_carry(const OperatorGraph& graph, const Repeat& repeat, Diagnostics& diagnostics) {
+  if (repeat.carry.size() > kMostCarried) {
+    diagnostics.add(repeat.at, "repeat." + repeat.name,
+                    "carries more than " + std::to_string(kMostCarried) + " tensors");
+    return;
+  }
+  for (const auto& [made, read] : repeat.carry) {
+    bool inside = false;
+    for (const OperatorId op : repeat.ops) {
+      inside = inside || is_any_of(graph.ops[index(op)].outputs, made);
+    }
+    for (const auto& other : repeat.carry) inside = inside || other.second == made;
+    if (inside) continue;
+    diagnostics.add(repeat.at, "repeat." + repeat.name,
+                    "carries \"" + graph.tensors[index(made)].name +
+                        "\", which no operator of the block writes");
+  }
+}
+
+void check_repeats(const OperatorGraph& graph, Diagnostics& diagnostics) {
+  std::vector<int> owner(graph.ops.size(), -1);
+  for (std::size_t r = 0; r < graph.repeats.size(); ++r) {
+    const Repeat& repeat = graph.repeats[r];
+    check_carry(graph, repeat, diagnostics);
+    for (std::size_t i = 0; i < repeat.ops.size(); ++i) {
+      const std::size_t op = index(repeat.ops[i]);
+      if (owner[op] >= 0) {
+        diagnostics.add(repeat.at, "repeat." + repeat.name,
+                        "operator \"" + graph.ops[op].name + "\" is in another repeat block too");
+      }
+      owner[op] = static_cast<int>(r);
+      if (i > 0 && op != index(repeat.ops[i - 1]) + 1) {
+        diagnostics.add(repeat.at, "repeat." + repeat.name,
+                        "operators must stand next to each other, in the order of the graph; \"" +
+                            graph.ops[op].name + "\" does not follow \"" +
+                            graph.ops[index(repeat.ops[i - 1])].name + "\"");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(TensorRole role) { return kRoleNames[static_cast<std::size_t>(role)]; }
+
+std::optional<TensorRole> tensor_role_from(std::string_view name) {
+  for (std::size_t i = 0; i < kRoleNames.size(); ++i) {
+    if (kRoleNames[i] == name) return static_cast<TensorRole>(i);
+  }
+  return std::nullopt;
+}
+
+void OperatorGraph::set_symbol(std::string_view symbol, double value) {
+  const auto slot = static_cast<std::size_t>(symbols.slot(symbol));
+  if (symbol_values.size() <= slot) symbol_values.resize(slot + 1, 0);
+  symbol_values[slot] = value;
+}
+
+std::optional<double> OperatorGraph::symbol(std::string_view symbol) const {
+  const std::optional<int> slot = symbols.find(symbol);
+  if (!slot) return std::nullopt;
+  return symbol_values[static_cast<std::size_t>(*slot)];
+}
+
+std::optional<OperatorId> OperatorGraph::find_op(std::string_view op) const {
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    if (ops[i].name == op) return static_cast<OperatorId>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<TensorId> OperatorGraph::find_tensor(std::string_view tensor) const {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].name == tensor) return static_cast<TensorId>(i);
+  }
+  return std::nullopt;
+}
+
+void check_graph(const OperatorGraph& graph, Diagnostics& diagnostics) {
+  check_producers(graph, diagnostics);
+  check_repeats(graph, diagnostics);
+}
+
+}  // namespace floorline

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/workload/scenario.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/workload/default_precision.hpp"
+
+namespace floorline {
+
+namespace {
+
+constexpr std::int64_t kDecodeContext = 1024;
+constexpr std::array<std::string_view, 3> kPhaseNames{"decode", "prefill", "generate"};
+constexpr std::array<std::string_view, 3> kLogitsNames{"last", "all", "none"};
+
+bool is_set(const Scenario& scenario, std::string_view name) {
+  return std::find(scenario.given.begin(), scenario.given.end(), name) != scenario.given.end();
+}
+
+}  // namespace
+
+std::string_view name_of(Phase phase) { return kPhaseNames[static_cast<std::size_t>(phase)]; }
+std::string_view name_of(Logits logits) { return kLogitsNames[static_cast<std::size_t>(logits)]; }
+
+std::int64_t Scenario::new_tokens() const {
+  return phase == Phase::decode ? tokens_per_step : prompt;
+}
+
+std::int64_t Scenario::cached() const {
+  return context.value_or(phase == Phase::decode ? kDecodeContext : 0);
+}
+
+std::int64_t Scenario::sequences() const {
+  if (contexts.empty()) return batch;
+  std::int64_t count = 0;
+  for (const ContextGroup& group : contexts) count += group.count;
+  return count;
+}
+
+Logits Scenario::logits_rows() const {
+  return logits.value_or(phase == Phase::decode ? Logits::all : Logits::last);
+}
+
+std::vector<std::string> defaults_used(const Scenario& scenario, const ParallelLayout& layout) {
+  const Phase phase = scenario.phase;
+  std::vector<std::string> lines;
+  const auto line = [&](std::string_view name, const std::string& value) {
+    if (!is_set(scenario, name)) lines.push_back(std::string(name) + " = " + value + " (default)");
+  };
+  line("phase", std::string(name_of(phase)));
+  if (scenario.contexts.empty()) {
+    line("batch", std::to_string(scenario.batch));
+    line("context", std::to_string(scenario.cached()));
+  }
+  if (phase != Phase::decode) line("prompt", std::to_string(scenario.prompt));
+  if (phase != Phase::prefill) line("tokens_per_step", std::to_string(scenario.tokens_per_step));
+  if (phase == Phase::generate) line("output", std::to_string(scenario.output));
+  line("logits", std::string(name_of(scenario.logits_rows())));
+  if (layout.tp == 1) line("tp", "1");
+  if (layout.pp == 1) line("pp", "1");
+  if (layout.dp == 1) line("dp", "1");
+  return lines;
+}
+
+GenerateParts generate_parts(const Scenario& scenario) {
+  GenerateParts parts{scenario, scenario, scenario.output};
+  parts.prefill.phase = Phase::prefill;
+  parts.decode.phase = Phase::decode;
+  parts.decode.context = scenario.cached() + scenario.prompt;
+  return parts;
+}
+
+Precision activation_storage(const Architecture& architecture, const Scenario& scenario) {
+  const Precision stored = architecture.dtype;
+  const bool wide = storage_bits(stored) >= storage_bits(Precision::bf16);
+  return scenario.activation_dtype.value_or(wide ? stored : Precision::bf16);
+}
+
+Precision kv_storage(const Architecture& architecture, const Scenario& scenario) {
+  return scenario.kv_dtype.value_or(activation_storage(architecture, scenario));
+}
+
+Precision weight_storage(const NamedWeight& weight, const Scenario& scenario) {
+  Precision storage = weight.storage;
+  const bool layer_matrix = weight.group >= 0 && weight.rows > 1 && weight.cols > 1;
+  if (scenario.weight_dtype && layer_matrix) storage = *scenario.weight_dtype;
+  for (const WeightDtype& rule : scenario.weight_dtypes) {
+    if (glob_matches(rule.glob, weight.name)) storage = rule.dtype;
+  }
+  return storage;
+}
+
+MatrixPrecision matrix_precision(Precision a, Precision b, const Scenario& scenario) {
+  const Precision compute = scenario.compute_dtype.value_or(widest_storage(a, b));
+  return {compute, scenario.accumulate_dtype.value_or(default_accumulate(compute))};
+}
+
+namespace {
+
+/// The last star takes one character more whenever what follows it fails to match.
+bool matches_whole(std::string_view glob, std::string_view text) {
+  std::size_t g = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t taken = 0;
+  while (t < text.size()) {
+    if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      taken = t;
+    } else if (g < glob.size() && (glob[g] == '?' || glob[g] == text[t])) {
+      ++g;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      g = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size();
+}
+
+}  // namespace
+
+bool glob_matches(std::string_view glob, std::string_view weight_name) {
+  constexpr std::string_view kSuffix = ".weight";
+  if (matches_whole(glob, weight_name)) return true;
+  if (!weight_name.ends_with(kSuffix)) return false;
+  return matches_whole(glob, weight_name.substr(0, weight_name.size() - kSuffix.size()));
+}
+
+}  // namespace floorline

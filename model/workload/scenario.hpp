@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model is asked to do: phase, batch, lengths, precisions. One table of symbols serves
+// --set NAME=VALUE, --help and the list of defaults used.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/quantity/precision.hpp"
+#include "model/workload/architecture.hpp"
+#include "model/workload/layout.hpp"
+
+namespace floorline {
+
+enum class Phase : std::uint8_t { decode, prefill, generate };
+std::string_view name_of(Phase phase);
+enum class Logits : std::uint8_t { last, all, none };
+std::string_view name_of(Logits logits);
+
+/// `count` sequences with `context` tokens cached.
+struct ContextGroup {
+  std::int64_t context = 0;
+  std::int64_t count = 1;
+};
+
+struct WeightDtype {
+  std::string glob;  ///< of weight names
+  Precision dtype = Precision::bf16;
+};
+
+struct Scenario {
+  Phase phase = Phase::decode;
+  std::int64_t batch = 1;               ///< sequences of one replica
+  std::int64_t prompt = 1024;           ///< new tokens of a sequence: prefill, generate
+  std::int64_t tokens_per_step = 1;     ///< new tokens of a sequence: decode
+  std::int64_t output = 256;            ///< decode steps of generate
+  std::optional<std::int64_t> context;  ///< tokens cached before the step
+  std::vector<ContextGroup> contexts;   ///< instead of context: a list or histogram
+  std::optional<Logits> logits;
+  std::optional<Precision> weight_dtype;   ///< of the layers' matrices
+  std::vector<WeightDtype> weight_dtypes;  ///< weight_dtype.GLOB, the last that matches counts
+  std::optional<Precision> activation_dtype, kv_dtype, compute_dtype, accumulate_dtype;
+  std::vector<std::string> given;  ///< symbols that were set
+
+  /// New tokens of a sequence in one step.
+  [[nodiscard]] std::int64_t new_tokens() const;
+  /// Tokens cached before the step: 1024 for decode, 0 for prefill and generate unless given.
+  [[nodiscard]] std::int64_t cached() const;
+  /// Sequences: batch, or those that `contexts` counts.
+  [[nodiscard]] std::int64_t sequences() const;
+  /// Every new token in decode (each is sampled or checked), the last one in prefill.
+  [[nodiscard]] Logits logits_rows() const;
+};
+
+struct SymbolInfo {
+  const char* name;
+  const char* fallback;  ///< default, as text
+  const char* meaning;
+};
+/// All symbols of a model, in the order of --help.
+std::span<const SymbolInfo> model_symbols();
+
+struct SymbolResult {
+  bool known = true;  ///< false: no such symbol
+  std::string error;  ///< what is wrong with the value; empty: applied
+};
+/// `weight_dtype.GLOB` is a name too.
+SymbolResult apply_symbol(std::string_view name, std::string_view value, Scenario& scenario,
+                          ParallelLayout& layout);
+
+/// "batch = 1 (default)": defaults that matter in this phase and that nobody set.
+std::vector<std::string> defaults_used(const Scenario& scenario, const ParallelLayout& layout);
+
+/// generate is a prefill, then `steps` decode steps; the first has decode.cached() tokens in the
+/// cache, each further one tokens_per_step more.
+struct GenerateParts {
+  Scenario prefill;
+  Scenario decode;
+  std::int64_t steps = 0;
+};
+GenerateParts generate_parts(const Scenario& scenario);
+
+// ---- precisions: storage, compute and accumulate are separate (design §4)
+
+Precision activation_storage(const Architecture& architecture, const Scenario& scenario);
+Precision kv_storage(const Architecture& architecture, const Scenario& scenario);
+Precision weight_storage(const NamedWeight& weight, const Scenario& scenario);
+struct MatrixPrecision {
+  Precision compute = Precision::bf16;
+  Precision accumulate = Precision::fp32;
+};
+/// Of a product of two stored operands: the wider one (the first if equally wide), accumulated in
+/// fp32, unless the scenario says otherwise; int8 and int4 accumulate in int32, fp64 in fp64.
+MatrixPrecision matrix_precision(Precision a, Precision b, const Scenario& scenario);
+/// `*` is any text, `?` one character; ".weight" at the end of a name may be left out.
+bool glob_matches(std::string_view glob, std::string_view weight_name);
+
+}  // namespace floorline

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The symbols of a model: names, defaults, meanings, and how their values are read.
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "model/workload/scenario.hpp"
+
+namespace floorline {
+
+namespace {
+
+// Larger than any run; products of two still fit 63 bits.
+constexpr std::int64_t kMostTokens = std::int64_t{1} << 30U;
+constexpr std::int64_t kMostRanks = std::int64_t{1} << 15U;
+
+constexpr std::array kSymbols{
+    SymbolInfo{"phase", "decode",
+               "decode, prefill or generate (a prefill, then output decode steps)"},
+    SymbolInfo{"batch", "1", "sequences of one replica"},
+    SymbolInfo{"prompt", "1024", "new tokens of a sequence (prefill, generate)"},
+    SymbolInfo{
+        "context", "1024 in decode, else 0",
+        "tokens cached before the step; a list such as 4096*16,128*48 gives each sequence its "
+        "own and the batch with it"},
+    SymbolInfo{"output", "256", "decode steps of generate"},
+    SymbolInfo{"logits", "all in decode, else last", "tokens that get logits: last, all or none"},
+    SymbolInfo{"tokens_per_step", "1", "new tokens of a sequence in a decode step"},
+    SymbolInfo{"tp", "1", "tensor parallel ranks"},
+    SymbolInfo{"pp", "1", "pipeline stages"},
+    SymbolInfo{"ep", "1", "expert parallel ranks (no model with experts is understood yet)"},
+    SymbolInfo{"dp", "1", "replicas; batch is that of one"},
+    SymbolInfo{"cp", "1", "context parallel ranks (not understood yet)"},
+    SymbolInfo{"weight_dtype", "as the checkpoint",
+               "storage of the layers' matrices; weight_dtype.GLOB: of the weights so named"},
+    SymbolInfo{"activation_dtype", "as the checkpoint, at least 16 bits", "storage of activations"},
+    SymbolInfo{"kv_dtype", "as activations", "storage of the KV cache"},
+    SymbolInfo{"compute_dtype", "the wider operand", "arithmetic of matrix products and attention"},
+    SymbolInfo{"accumulate_dtype", "fp32 (int32 for integers)", "sums of matrix products"},
+};
+
+std::string in_quotes(std::string_view value) { return "\"" + std::string(value) + "\""; }
+
+struct Range {
+  std::int64_t least = 0;
+  std::int64_t most = kMostTokens;
+};
+
+/// A whole number, with Ki or Mi for 1024 and 1048576.
+std::string read_number(std::string_view value, Range range, std::int64_t& out) {
+  std::int64_t scale = 1;
+  std::string_view digits = value;
+  if (digits.ends_with("Ki")) scale = std::int64_t{1} << 10U;
+  if (digits.ends_with("Mi")) scale = std::int64_t{1} << 20U;
+  if (scale > 1) digits.remove_suffix(2);
+  std::int64_t number = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [stop, failed] = std::from_chars(digits.data(), end, number);
+  const bool whole = failed == std::errc() && stop == end && !digits.empty();
+  const bool small = whole && number <= range.most / scale;
+  if (!small || number < 0 || number * scale < range.least) {
+    return in_quotes(value) + " is not a whole number from " + std::to_string(range.least) +
+           " to " + std::to_string(range.most);
+  }
+  out = number * scale;
+  return {};
+}
+
+template <class Enum, std::size_t N>
+std::string read_choice(std::string_view value, const std::array<Enum, N>& all, Enum& out) {
+  std::string expected;
+  for (const Enum choice : all) {
+    if (name_of(choice) == value) {
+      out = choice;
+      return {};
+    }
+    expected += (expected.empty() ? "" : ", ") + std::string(name_of(choice));
+  }
+  return in_quotes(value) + " is not one of " + expected;
+}
+
+std::string read_precision(std::string_view value, std::optional<Precision>& out) {
+  const std::optional<Precision> precision = precision_from(value);
+  if (!precision || *precision == Precision::any) {
+    return in_quotes(value) + " is not a precision; expected bf16, fp8_e4m3, int8…";
+  }
+  out = precision;
+  return {};
+}
+
+/// "4096*16,128*48": lengths times counts; a length alone is one sequence.
+std::string read_contexts(std::string_view value, std::vector<ContextGroup>& out) {
+  constexpr std::size_t kMostGroups = 100000;
+  std::vector<ContextGroup> groups;
+  std::int64_t sequences = 0;
+  for (std::string_view rest = value; !rest.empty() || groups.empty();) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view item = rest.substr(0, comma);
+    const std::size_t star = std::min(item.find('*'), item.size());
+    ContextGroup group;
+    std::string wrong = read_number(item.substr(0, star), {0, kMostTokens}, group.context);
+    if (wrong.empty() && star < item.size()) {
+      wrong = read_number(item.substr(star + 1), {1, kMostTokens}, group.count);
+    }
+    if (!wrong.empty()) return wrong + "; expected a length, or LENGTH*COUNT,LENGTH*COUNT…";
+    sequences += group.count;
+    if (groups.size() == kMostGroups || sequences > kMostTokens) {
+      return "too many sequences; expected at most " + std::to_string(kMostTokens) + " in " +
+             std::to_string(kMostGroups) + " groups";
+    }
+    groups.push_back(group);
+    if (comma == rest.size()) break;
+    rest.remove_prefix(comma + 1);
+    if (rest.empty()) return in_quotes(value) + " ends in a comma; expected one more length";
+  }
+  out = std::move(groups);
+  return {};
+}
+
+std::string read_context(std::string_view value, Scenario& scenario) {
+  if (value.find_first_of(",*") == std::string_view::npos) {
+    std::int64_t context = 0;
+    std::string wrong = read_number(value, {0, kMostTokens}, context);
+    if (!wrong.empty()) return wrong;
+    scenario.context = context;
+    scenario.contexts.clear();
+    return {};
+  }
+  std::string wrong = read_contexts(value, scenario.contexts);
+  if (wrong.empty()) scenario.context.reset();
+  return wrong;
+}
+
+std::string read_logits(std::string_view value, std::optional<Logits>& out) {
+  Logits logits = Logits::last;
+  std::string wrong =
+      read_choice(value, std::array{Logits::last, Logits::all, Logits::none}, logits);
+  if (wrong.empty()) out = logits;
+  return wrong;
+}
+
+std::string read_weight_dtype(std::string_view glob, std::string_view value, Scenario& scenario) {
+  std::optional<Precision> dtype;
+  std::string wrong = read_precision(value, dtype);
+  if (wrong.empty()) scenario.weight_dtypes.push_back({std::string(glob), *dtype});
+  return wrong;
+}
+
+/// Sizes: where each lives, and from what number on.
+std::int64_t* size_of(std::string_view name, Scenario& scenario, Range& range) {
+  range.least = 1;
+  if (name == "batch") return &scenario.batch;
+  if (name == "prompt") return &scenario.prompt;
+  if (name == "tokens_per_step") return &scenario.tokens_per_step;
+  range.least = 0;
+  if (name == "output") return &scenario.output;
+  return nullptr;
+}
+
+std::int64_t* degree_of(std::string_view name, ParallelLayout& layout) {
+  if (name == "tp") return &layout.tp;
+  if (name == "pp") return &layout.pp;
+  if (name == "ep") return &layout.ep;
+  if (name == "dp") return &layout.dp;
+  if (name == "cp") return &layout.cp;
+  return nullptr;
+}
+
+std::optional<Precision>* precision_of(std::string_view name, Scenario& scenario) {
+  if (name == "weight_dtype") return &scenario.weight_dtype;
+  if (name == "activation_dtype") return &scenario.activation_dtype;
+  if (name == "kv_dtype") return &scenario.kv_dtype;
+  if (name == "compute_dtype") return &scenario.compute_dtype;
+  if (name == "accumulate_dtype") return &scenario.accumulate_dtype;
+  return nullptr;
+}
+
+SymbolResult apply_value(std::string_view name, std::string_view value, Scenario& scenario,
+                         ParallelLayout& layout) {
+  constexpr std::string_view kWeights = "weight_dtype.";
+  if (name == "phase") {
+    constexpr std::array kPhases{Phase::decode, Phase::prefill, Phase::generate};
+    return {true, read_choice(value, kPhases, scenario.phase)};
+  }
+  if (name == "context") return {true, read_context(value, scenario)};
+  if (name == "logits") return {true, read_logits(value, scenario.logits)};
+  if (name.starts_with(kWeights) && name.size() > kWeights.size()) {
+    return {true, read_weight_dtype(name.substr(kWeights.size()), value, scenario)};
+  }
+  if (auto* precision = precision_of(name, scenario))
+    return {true, read_precision(value, *precision)};
+  if (auto* degree = degree_of(name, layout))
+    return {true, read_number(value, {1, kMostRanks}, *degree)};
+  Range range;
+  if (auto* size = size_of(name, scenario, range)) return {true, read_number(value, range, *size)};
+  return {false, {}};
+}
+
+}  // namespace
+
+std::span<const SymbolInfo> model_symbols() { return kSymbols; }
+
+SymbolResult apply_symbol(std::string_view name, std::string_view value, Scenario& scenario,
+                          ParallelLayout& layout) {
+  SymbolResult result = apply_value(name, value, scenario, layout);
+  std::vector<std::string>& given = scenario.given;
+  const bool is_new = std::find(given.begin(), given.end(), name) == given.end();
+  if (result.known && result.error.empty() && is_new) given.emplace_back(name);
+  return result;
+}
+
+}  // namespace floorline

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/input/diagnostic.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace floorline;
+
+TEST_SUITE("input") {
+  TEST_CASE("a diagnostic is one line: place, key path, message") {
+    CHECK(to_text({position_in("a.toml", 5, 13), "memory.hbm", "bad"}) ==
+          "a.toml:5:13: error: memory.hbm: bad");
+    CHECK(to_text({position_in("a.toml", 5), "", "bad"}) == "a.toml:5: error: bad");
+    CHECK(to_text({position_in("a.toml"), "", "bad"}) == "a.toml: error: bad");
+    CHECK(to_text({{}, "", "bad"}) == "error: bad");
+    CHECK(to_text({{}, "a\nb", "tab\t, bell\x07"}) == "error: a\\nb: tab\\t, bell\\x07");
+  }
+
+  TEST_CASE("an input error holds all diagnostics and prints one a line") {
+    Diagnostics diagnostics;
+    CHECK(diagnostics.empty());
+    diagnostics.throw_if_any();
+    diagnostics.add(position_in("a.toml", 2, 1), "y", "second");
+    diagnostics.add(position_in("a.toml", 1, 1), "x", "first");
+    CHECK(diagnostics.size() == 2);
+    try {
+      diagnostics.throw_if_any();
+      FAIL("must throw");
+    } catch (const InputError& e) {
+      CHECK(e.diagnostics().size() == 2);
+      CHECK(std::string(e.what()) == "a.toml:1:1: error: x: first\na.toml:2:1: error: y: second");
+    }
+  }
+
+  TEST_CASE("the same diagnostic twice is one") {
+    Diagnostics diagnostics;
+    diagnostics.add(position_in("a.toml", 1, 1), "x", "bad");
+    diagnostics.add(position_in("a.toml", 1, 1), "x", "bad");
+    diagnostics.add(position_in("a.toml", 1, 2), "x", "bad");
+    CHECK(diagnostics.size() == 2);
+  }
+
+  TEST_CASE("a hostile file cannot make endless or huge messages") {
+    Diagnostics diagnostics;
+    for (std::uint32_t line = 1; line < 3000; ++line) {
+      diagnostics.add(position_in("a.toml", line, 1), std::string(5000, 'k'), "bad");
+    }
+    CHECK(diagnostics.full());
+    CHECK(diagnostics.size() == 1001);
+    try {
+      diagnostics.throw_if_any();
+    } catch (const InputError& e) {
+      CHECK(e.diagnostics().front().key_path.size() == 303);  // 300 and "..."
+      CHECK(to_text(e.diagnostics().back()) == "a.toml: error: more errors are not shown");
+    }
+  }
+
+  TEST_CASE("the nearest name is the one that was meant, or none") {
+    const std::vector<std::string> names{"bandwidth", "capacity", "latency", "tp"};
+    CHECK(nearest_name("bandwith", names) == "bandwidth");   // one missing
+    CHECK(nearest_name("badnwidth", names) == "bandwidth");  // two swapped
+    CHECK(nearest_name("Capacity", names) == "capacity");    // case
+    CHECK(nearest_name("colour", names).empty());
+    CHECK(nearest_name("pt", names) == "tp");  // a swap is one step
+    CHECK(nearest_name("", names).empty());
+    CHECK(nearest_name("latency", {}).empty());
+    CHECK(nearest_name(std::string(100000, 'x'), names).empty());
+    // 9 letters allow three steps: "bandwxyzh" is three away, "bawwxyzh" is more.
+    CHECK(nearest_name("bandwxyzh", names) == "bandwidth");
+    CHECK(nearest_name("bawwxyzh", names).empty());
+  }
+
+  TEST_CASE("did you mean") {
+    CHECK(did_you_mean("bandwith", {"bandwidth"}) == "; did you mean \"bandwidth\"?");
+    CHECK(did_you_mean("bandwidth", {"bandwidth"}).empty());
+    CHECK(did_you_mean("zzz", {"bandwidth"}).empty());
+    CHECK(did_you_mean("x", {"n"}).empty());  // one letter instead of another is no hint
+  }
+}
