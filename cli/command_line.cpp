@@ -2,6 +2,7 @@
 #include "cli/command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -43,6 +44,20 @@ std::string mistyped_verb(const CLI::App& app, int argc, char** argv) {
   return "";
 }
 
+/// "; did you mean …?" for the first flag that the verb does not have.
+std::string nearest_flag(const CLI::App& verb, int argc, char** argv) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    if (!word.starts_with("--") || std::find(flags.begin(), flags.end(), word) != flags.end()) continue;
+    return did_you_mean(word, flags);
+  }
+  return "";
+}
+
 InputError usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   const std::string word = mistyped_verb(app, argc, argv);
   if (!word.empty()) {
@@ -51,9 +66,13 @@ InputError usage_error(const CLI::App& app, const CLI::ParseError& error, int ar
                                      " (floorline --help lists them)"});
   }
   std::string verb;
-  for (const CLI::App* sub : app.get_subcommands()) verb = " " + sub->get_name();
+  std::string nearest;
+  for (const CLI::App* sub : app.get_subcommands()) {
+    verb = " " + sub->get_name();
+    nearest = nearest_flag(*sub, argc, argv);
+  }
   return InputError(Diagnostic{position_in("command line"), "",
-                               std::string(error.what()) + " (floorline" + verb + " --help)"});
+                               std::string(error.what()) + nearest + " (floorline" + verb + " --help)"});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "cli/output.hpp"
 #include "cli/subject.hpp"
 #include "model/input/diagnostic.hpp"
+#include "model/report/document_head.hpp"
 #include "model/report/graph_document.hpp"
 #include "model/workload/model_graph.hpp"
 
@@ -19,7 +20,27 @@ struct GraphOptions {
   OutputOptions output;
   int stage = 1;
   bool kinds = false;
+  bool symbols = false;
 };
+
+/// The symbols of a model, for --set.
+Document symbols_document() {
+  Document doc = document_frame("graph");
+  Table table;
+  table.columns = {{"symbol", false}, {"default", false}, {"meaning", false}};
+  Json list = Json::array();
+  for (const SymbolInfo& symbol : model_symbols()) {
+    table.rows.push_back({symbol.name, symbol.fallback, symbol.meaning});
+    list.push(Json::object()
+                  .set("name", symbol.name)
+                  .set("default", symbol.fallback)
+                  .set("meaning", symbol.meaning));
+  }
+  doc.json.set("model_symbols", std::move(list));
+  doc.csv = table;
+  doc.sections.push_back({"", {}, {}, {table}});
+  return doc;
+}
 
 /// Of generate: its decode step.
 OperatorGraph graph_of(const Subject& subject, const GraphOptions& options) {
@@ -36,8 +57,8 @@ OperatorGraph graph_of(const Subject& subject, const GraphOptions& options) {
 }
 
 int graph(const GraphOptions& options) {
-  if (options.kinds) {
-    print(kinds_document(), options.output);
+  if (options.kinds || options.symbols) {
+    print(options.kinds ? kinds_document() : symbols_document(), options.output);
     return 0;
   }
   const Subject subject = read_subject(options.workload);
@@ -68,6 +89,7 @@ void add_graph(CLI::App& app, Action& action) {
   add_workload_options(*verb, options->workload);
   verb->add_option("--stage", options->stage, "pipeline stage of a model, from 1");
   verb->add_flag("--kinds", options->kinds, "the operator kinds with their keys");
+  verb->add_flag("--symbols", options->symbols, "the symbols of a model, for --set, with their defaults");
   add_output_options(*verb, options->output);
   verb->callback([options, &action] { action = [options] { return graph(*options); }; });
 }

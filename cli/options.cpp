@@ -29,8 +29,8 @@ void add_workload_options(CLI::App& verb, WorkloadOptions& options) {
   verb.add_option("--op", options.op, "one operator: 'KIND key=value …' (floorline graph --kinds lists them)");
   // One value each, so that a repeated flag never swallows the WORKLOAD behind it.
   verb.add_option("--set", options.set,
-                  "NAME=VALUE or NAME*=FACTOR: a symbol, op.NAME.bytes, op.NAME.flops or a device key; "
-                  "repeatable")
+                  "NAME=VALUE or NAME*=FACTOR: a symbol (floorline graph --symbols), op.NAME.bytes, "
+                  "op.NAME.flops or a device key; repeatable")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);

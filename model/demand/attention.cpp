@@ -69,9 +69,9 @@ void attention_demand(const OperatorView& op, Demand& demand) {
 }
 
 /// Input 0 is Q; all others are keys and values, of which only visible ones are read.
-double attention_read_fraction(const OperatorView& op, int input) {
+double attention_read_fraction(const OperatorView& op) {
   const double window = op.key(Key::window, 0);
-  if (input == 0 || window <= 0) return 1;
+  if (window <= 0) return 1;
   const bool causal = is_causal(op);
   const double all = sum_over_sequences(op, [](const SequenceGroup& s) { return s.kv_len; });
   const double visible = sum_over_sequences(

@@ -13,11 +13,13 @@
 
 namespace floorline {
 
-double embedding_read_fraction(const OperatorView& op, int input) {
-  if (op.input(input).role != TensorRole::weight && input == 0) return 1;  // the ids
-  const double rows = op.key(Key::rows, op.input(input).elements / std::max(1.0, op.input(input).last_dim));
+/// Input 0 is the ids; the table follows.
+double embedding_read_fraction(const OperatorView& op) {
+  if (op.input_count() < 2) return 1;
+  const BoundTensor& table = op.input(1);
+  const double rows = op.key(Key::rows, table.elements / std::max(1.0, table.last_dim));
   const double distinct = std::min({op.key(Key::distinct, 1), rows, op.input(0).elements});
-  return rows > 0 ? std::max(0.0, distinct) / rows : 1;
+  return rows > 0 ? distinct / rows : 1;
 }
 
 void copy_demand(const OperatorView& op, Demand& demand) {

@@ -7,13 +7,23 @@ namespace floorline {
 
 namespace {
 
+/// The part that has to be read of all inputs but the first: visible keys, distinct table rows.
+double later_inputs_fraction(const OperatorView& view) {
+  switch (view.op().kind) {
+    case OperatorKind::attention: return attention_read_fraction(view);
+    case OperatorKind::embedding: return embedding_read_fraction(view);
+    default: return 1;
+  }
+}
+
 /// Compulsory traffic: each distinct input byte read once, each output byte written once. In a
 /// naive "inputs + outputs" count a tensor that is named twice counts twice; here it counts once.
 void compulsory_traffic(const OperatorView& view, Demand& demand) {
   const BoundGraph& graph = view.graph();
+  const double part = later_inputs_fraction(view);
   for (int i = 0; i < view.input_count(); ++i) {
     if (graph.inputs(view.op())[static_cast<std::size_t>(i)].again) continue;
-    demand.hbm_read += read_bytes(graph, view.op(), i);
+    demand.hbm_read += i == 0 ? view.input(i).bytes : view.input(i).bytes * part;
   }
   for (int i = 0; i < view.output_count(); ++i) {
     if (graph.outputs(view.op())[static_cast<std::size_t>(i)].again) continue;
@@ -109,9 +119,7 @@ void Demand::add(ResourceId resource, Amount amount) {
 Bytes read_bytes(const BoundGraph& graph, const BoundOperator& op, int i) {
   const OperatorView view(graph, op);
   const Bytes whole = view.input(i).bytes;
-  if (op.kind == OperatorKind::attention) return whole * attention_read_fraction(view, i);
-  if (op.kind == OperatorKind::embedding) return whole * embedding_read_fraction(view, i);
-  return whole;
+  return i == 0 ? whole : whole * later_inputs_fraction(view);
 }
 
 Demand demand_of(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip) {

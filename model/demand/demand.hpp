@@ -21,7 +21,7 @@ struct DemandEntry {
 /// A flat list of fixed capacity. HBM bytes are kept as reads and writes, because residency on chip
 /// is subtracted from each.
 struct Demand {
-  static constexpr int kCapacity = 8;
+  static constexpr int kCapacity = 6;
   Flops flops{0};           ///< F, for intensity and totals
   Bytes hbm_read{0};        ///< distinct input bytes, each once
   Bytes hbm_write{0};       ///< output bytes, each once

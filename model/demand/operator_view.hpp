@@ -53,7 +53,7 @@ class OperatorView {
 // in from the tensors (each distinct input read, each output written once) before they are called.
 void gemm_demand(const OperatorView& op, const OnChip& chip, Demand& demand);
 void attention_demand(const OperatorView& op, Demand& demand);
-double attention_read_fraction(const OperatorView& op, int input);
+double attention_read_fraction(const OperatorView& op);
 void elementwise_demand(const OperatorView& op, Demand& demand);
 void quantize_demand(const OperatorView& op, Demand& demand);
 void rope_demand(const OperatorView& op, Demand& demand);
@@ -61,7 +61,7 @@ void reduce_demand(const OperatorView& op, Demand& demand);
 void softmax_demand(const OperatorView& op, Demand& demand);
 void layernorm_demand(const OperatorView& op, Demand& demand);
 void rmsnorm_demand(const OperatorView& op, Demand& demand);
-double embedding_read_fraction(const OperatorView& op, int input);
+double embedding_read_fraction(const OperatorView& op);
 void copy_demand(const OperatorView& op, Demand& demand);
 void collective_demand(const OperatorView& op, const OnChip& chip, Demand& demand);
 void custom_demand(const OperatorView& op, Demand& demand);

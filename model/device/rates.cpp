@@ -131,6 +131,7 @@ Rate sum(const Rate& a, const Rate& b, const char* how) {
   r.has_ceiling = a.has_ceiling && b.has_ceiling;
   r.provisional = a.provisional || b.provisional;
   r.how = how;
+  r.pooled = true;
   return r;
 }
 

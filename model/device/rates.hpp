@@ -30,7 +30,8 @@ struct Rate {
   bool provisional = false;     ///< best_seen: beating it refutes the probe first
   RateKind kind = RateKind::ceiling;
   ResourceId via;               ///< the unit that gives it, for printing
-  const char* how = "";         ///< "", "sum of vector and tensor", "emulation", "firmware cap"
+  bool pooled = false;          ///< two units share the work
+  const char* how = "";         ///< in words, when the rate is not simply that of `via`
 };
 
 class Rates {

@@ -14,15 +14,13 @@ void add_term(ResourceId asked, Amount amount, const Rates& rates, Floor& floor)
   if (!(amount > Amount())) return;
   const Rate& rate = rates[asked];
   if (!rate.known) return;
-  Term term;
+  Term& term = floor.terms[static_cast<std::size_t>(floor.count++)];
   term.resource = rate.via;
   term.amount = amount;
   term.rate = &rate;
-  if (rate.nominal > AmountPerSecond()) term.nominal_time = amount / rate.nominal;
   // Without a ceiling the nominal rate stands in, and the result says "not proven sound".
   term.time = rate.has_ceiling ? amount / rate.ceiling : amount / rate.nominal;
   floor.proven = floor.proven && rate.has_ceiling;
-  floor.terms[static_cast<std::size_t>(floor.count++)] = term;
 }
 
 bool equal_times(Seconds a, Seconds b) {
@@ -53,6 +51,13 @@ void rank_terms(Floor& floor) {
               equal_times(floor.time(), floor.terms[static_cast<std::size_t>(floor.runner_up)].time);
 }
 
+/// Than HBM: at a low SM clock it may be.
+bool port_is_slower(const Rates& rates) {
+  const Rate& port = rates[{Unit::l1_port}];
+  const Rate& hbm = rates[{Unit::hbm}];
+  return port.has_ceiling && hbm.has_ceiling && port.ceiling < hbm.ceiling;
+}
+
 Bytes beyond(Bytes amount, Bytes kept) { return std::max(Bytes(0), amount - kept); }
 
 }  // namespace
@@ -70,9 +75,10 @@ Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Res
   Floor floor;
   for (const DemandEntry& entry : demand.list()) {
     Amount amount = entry.amount;
-    // Cold, the port carries no more than HBM at a higher rate: it never binds there.
-    if (entry.resource.unit == Unit::l1_port && residency == Residency::cold) continue;
-    if (entry.resource.unit == Unit::l1_port && residency == Residency::any_all) {
+    // Cold, the port carries no more than HBM; where it is no slower it cannot bind.
+    const bool is_port = entry.resource.unit == Unit::l1_port;
+    if (is_port && residency == Residency::cold && !port_is_slower(rates)) continue;
+    if (is_port && residency == Residency::any_all) {
       if (!chip.all_known) continue;
       const double kept = chip.units.in_base_units();
       amount = Amount(Bytes(std::max(0.0, amount.in_base_units() - kept)));
@@ -117,7 +123,7 @@ ObservedTerms observed_terms(const Demand& demand, const Rates& rates) {
     const Rate& rate = rates.observed(unit);
     if (!rate.known || !(amount > Amount()) || observed.count >= 4) return;
     Term& term = observed.terms[static_cast<std::size_t>(observed.count++)];
-    term = {ResourceId{unit}, amount, &rate, amount / rate.nominal, std::nullopt};
+    term = {ResourceId{unit}, amount, &rate, amount / rate.nominal};
   };
   add(Unit::hbm, Amount(demand.hbm_read + demand.hbm_write));
   add(Unit::l2, Amount(demand.hbm_read + demand.hbm_write));

@@ -31,7 +31,12 @@ struct Term {
   Amount amount;
   const Rate* rate = nullptr;  ///< into the Rates the floor was computed with
   Seconds time{0};
-  std::optional<Seconds> nominal_time;
+
+  /// At the published rate.
+  [[nodiscard]] std::optional<Seconds> nominal_time() const {
+    if (!(rate->nominal > AmountPerSecond())) return std::nullopt;
+    return amount / rate->nominal;
+  }
 };
 
 struct BreakEven {
@@ -40,7 +45,7 @@ struct BreakEven {
 };
 
 struct Floor {
-  static constexpr int kCapacity = Demand::kCapacity + 2;
+  static constexpr int kCapacity = Demand::kCapacity + 1;
   std::array<Term, kCapacity> terms{};
   int count = 0;
   int binding = -1;    ///< index of the largest term; -1: no work at all

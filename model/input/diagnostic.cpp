@@ -15,6 +15,7 @@ constexpr std::size_t kMaxDiagnostics = 1000;
 constexpr std::size_t kMaxKeyPathBytes = 300;
 constexpr std::size_t kMaxMessageBytes = 2000;
 constexpr std::size_t kMaxSuggestedBytes = 64;
+constexpr std::size_t kMinPrefixBytes = 3;  // shorter prefixes match too much
 
 /// Keeps a message on one line and a terminal unharmed, whatever the input holds.
 void append_printable(std::string& out, std::string_view text) {
@@ -170,6 +171,12 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
       least = distance;
       nearest = &candidate;
     }
+  }
+  if (nearest != nullptr) return *nearest;
+  // None is near by letters: the shortest that begins with what was typed ("h100" of "h100_sxm").
+  for (const std::string& candidate : candidates) {
+    if (word.size() < kMinPrefixBytes || !lower(candidate).starts_with(folded)) continue;
+    if (nearest == nullptr || candidate.size() < nearest->size()) nearest = &candidate;
   }
   return nearest == nullptr ? std::string() : *nearest;
 }

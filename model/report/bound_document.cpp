@@ -143,7 +143,7 @@ std::vector<std::string> op_row(const Operator& op, const OperatorFloors& f, dou
           i ? number_text(i->in_base_units(), 3) : "-",
           to_text(time),
           whole > 0 ? percent_text(time.in_base_units() / whole) : "-",
-          f.cold.binding < 0 ? "nothing" : words_for(f.cold.binding_term().resource),
+          f.cold.binding < 0 ? "nothing" : words_for(f.cold.binding_term()),
           runner_up_text(f.cold)};
 }
 
@@ -225,13 +225,13 @@ Section single_section(const BoundReport& report) {
                    {"nominal", true}};
   for (const Term& term : f.cold.list()) {
     const AmountPerSecond rate = term.rate->has_ceiling ? term.rate->ceiling : term.rate->nominal;
-    table.rows.push_back({words_for(term.resource), amount_text(term.resource, term.amount),
+    table.rows.push_back({words_for(term), amount_text(term.resource, term.amount),
                           rate_text(term.resource, rate), to_text(term.time),
-                          term.nominal_time ? to_text(*term.nominal_time) : "-"});
+                          term.nominal_time() ? to_text(*term.nominal_time()) : "-"});
   }
   if (f.cold.binding >= 0) {
     field("floor (cold)", to_text(f.cold.time()) + ", bound by " +
-                              words_for(f.cold.binding_term().resource) + (f.cold.tie ? " (tie)" : ""));
+                              words_for(f.cold.binding_term()) + (f.cold.tie ? " (tie)" : ""));
     field("next limit", runner_up_text(f.cold));
   }
   if (const auto even = f.cold.break_even()) {

@@ -181,9 +181,7 @@ ResourceId bf16_tensor() { return {Unit::tensor, Precision::bf16, Precision::fp3
 }  // namespace
 
 Document device_list_document(const std::vector<Machine>& machines) {
-  Document doc;
-  doc.json = document_head("devices");
-  doc.json.set("inputs", Json::object()).set("assumptions", Json::array()).set("notes", Json::array());
+  Document doc = document_frame("devices");
   Json list = Json::array();
   Table table;
   table.columns = {{"device", false},      {"what", false},        {"HBM", true},

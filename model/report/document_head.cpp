@@ -17,8 +17,8 @@ bool has_kind(const OperatorGraph& graph, OperatorKind kind) {
 
 bool has_unit(const GraphFloors& floors, Unit unit) {
   for (const OperatorFloors& op : floors.ops) {
-    for (const Term& term : op.cold.list()) {
-      if (term.resource.unit == unit) return true;
+    for (const DemandEntry& entry : op.demand.list()) {
+      if (entry.resource.unit == unit) return true;
     }
   }
   return false;
@@ -32,6 +32,13 @@ Json document_head(std::string_view command) {
   json.set("floorline", FLOORLINE_VERSION);
   json.set("command", command);
   return json;
+}
+
+Document document_frame(std::string_view command) {
+  Document doc;
+  doc.json = document_head(command);
+  doc.json.set("inputs", Json::object()).set("assumptions", Json::array()).set("notes", Json::array());
+  return doc;
 }
 
 std::vector<std::string> unique_lines(const std::vector<std::vector<std::string>>& lists) {
@@ -117,6 +124,9 @@ std::vector<std::string> floor_conditions(const Evaluation& evaluation, const Ma
   }
   if (has_unit(evaluation.floors, Unit::vector)) {
     all.push_back("element-wise arithmetic runs on the vector unit");
+  }
+  if (has_unit(evaluation.floors, Unit::linear)) {
+    all.push_back("sums and scalings of norms and softmax may share vector and tensor unit");
   }
   all.push_back("no compressible allocations; no operand shared between sequences");
   const Rates* rates = machine == nullptr ? nullptr : &machine->rates;

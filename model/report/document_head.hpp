@@ -12,6 +12,8 @@ namespace floorline {
 
 /// { schema, floorline, command }; inputs, assumptions, notes and the result follow.
 Json document_head(std::string_view command);
+/// A document with head and empty inputs, assumptions and notes, for lists of what is known.
+Document document_frame(std::string_view command);
 Json json_of(const std::vector<std::string>& lines);
 /// { name, title, file, sm_clock_hz?, memory_clock_scale?, overrides[]? }
 Json device_json(const Machine& machine);

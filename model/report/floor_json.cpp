@@ -67,7 +67,7 @@ Json json_of(const Term& term) {
   json.set("rate_kind", kind_word(term));
   if (*term.rate->how != '\0') json.set("rate_from", term.rate->how);
   json.set("time_s", term.time.in_base_units());
-  if (term.nominal_time) json.set("nominal_time_s", term.nominal_time->in_base_units());
+  if (const auto nominal = term.nominal_time()) json.set("nominal_time_s", nominal->in_base_units());
   return json;
 }
 

@@ -159,8 +159,7 @@ Document graph_document(const GraphReport& report) {
 }
 
 Document kinds_document() {
-  Document doc;
-  doc.json = document_head("graph");
+  Document doc = document_frame("graph");
   Json kinds = Json::array();
   Table table;
   table.columns = {{"kind", false}, {"keys (optional ones with their default)", false}, {"what", false}};
@@ -177,7 +176,6 @@ Document kinds_document() {
   }
   table.footnotes.push_back("Everywhere: in, weight, out, kv (storage), compute, accumulate, sparse; "
                             "attention also form=fused|naive; copy also path=h2d|d2h|d2d.");
-  doc.json.set("inputs", Json::object()).set("assumptions", Json::array()).set("notes", Json::array());
   doc.json.set("kinds", std::move(kinds));
   doc.csv = table;
   doc.sections.push_back({"", {}, {}, {table}});

@@ -50,6 +50,11 @@ std::string words_for(ResourceId id) {
   return "";
 }
 
+std::string words_for(const Term& term) {
+  const bool pooled = term.rate->pooled && term.resource.unit == Unit::vector;
+  return words_for(term.resource) + (pooled ? " + tensor unit" : "");
+}
+
 std::string short_words_for(ResourceId id) {
   switch (id.unit) {
     case Unit::tensor: return "tensor " + std::string(name_of(id.input));

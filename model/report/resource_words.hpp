@@ -11,6 +11,8 @@ namespace floorline {
 
 /// "HBM bandwidth", "bf16 tensor unit", "peer links, outgoing"…
 std::string words_for(ResourceId id);
+/// The same, saying so when two units share the work.
+std::string words_for(const Term& term);
 /// "tensor bf16", "HBM"…: where there is little room.
 std::string short_words_for(ResourceId id);
 /// "134.3 MB", "1.100 TFLOP", "4.2e9 operations", by the kind of the resource.

@@ -8,9 +8,15 @@ namespace floorline {
 namespace {
 
 constexpr std::array<std::string_view, kKeyCount> kKeyNames{
-    "m",       "n",      "k",    "batch", "q_heads", "kv_heads", "q_len", "kv_len",   "head_dim",
-    "v_dim",   "causal", "window", "rows", "cols",   "reads",    "writes", "flops",   "exps",
-    "tokens",  "heads",  "distinct", "group", "bytes", "written_bytes", "count", "ranks"};
+    "m",          "n",       "k",        "batch",         "q_heads", "kv_heads",      "q_len",
+    "kv_len",     "head_dim", "v_dim",   "causal",        "window",  "rows",          "cols",
+    "reads",      "writes",  "flops",    "exps",          "tokens",  "heads",         "distinct",
+    "group",      "bytes",   "written_bytes", "count",    "ranks",   "c",             "h",
+    "w",          "r",       "s",        "stride",        "pad",     "dilation",      "groups",
+    "top_k",      "experts", "local_experts", "ep",       "hidden",  "state",         "initial",
+    "delta",      "serialized", "time"};
+static_assert(kKeyNames[static_cast<std::size_t>(Key::time)] == "time");
+static_assert(kKeyNames[static_cast<std::size_t>(Key::ranks)] == "ranks");
 
 constexpr const char* kNone = "";
 

@@ -33,8 +33,18 @@ enum class OperatorKind : std::uint8_t {
   broadcast,
   send_recv,
   custom,
+  conv,
+  scan,
+  gather,
+  scatter,
+  grouped_gemm,
+  dispatch,
+  combine,
+  ssm_scan,
+  linear_attention,
+  host,
 };
-inline constexpr int kOperatorKindCount = 20;
+inline constexpr int kOperatorKindCount = 30;
 
 /// Numeric keys of operators, in --op and in graph files.
 enum class Key : std::uint8_t {
@@ -64,8 +74,27 @@ enum class Key : std::uint8_t {
   written_bytes,
   count,
   ranks,
+  c,
+  h,
+  w,
+  r,
+  s,
+  stride,
+  pad,
+  dilation,
+  groups,
+  top_k,
+  experts,
+  local_experts,
+  ep,
+  hidden,
+  state,
+  initial,
+  delta,
+  serialized,
+  time,
 };
-inline constexpr int kKeyCount = 26;
+inline constexpr int kKeyCount = 45;
 std::string_view name_of(Key key);
 std::optional<Key> key_from(std::string_view name);
 

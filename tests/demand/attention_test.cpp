@@ -34,8 +34,8 @@ TEST_SUITE("demand") {
   }
 
   TEST_CASE("attention: causal prefill of 4096 tokens") {
-    const Demand d = demand_of_op(
-        "attention batch=1 q_heads=32 kv_heads=8 q_len=4096 kv_len=4096 head_dim=128");
+    const Demand d =
+        demand_of_op("attention batch=1 q_heads=32 kv_heads=8 q_len=4096 kv_len=4096 head_dim=128");
     // Pairs 4096 x 4097 / 2 = 8,390,656 a head, 32 heads: 268,500,992; x (256 + 256) FLOP
     CHECK(asked(d, "sfu") == 268500992.0);
     CHECK(work(d) == 137472507904.0);
@@ -81,9 +81,9 @@ TEST_SUITE("demand") {
             }
             visible += by_any ? 1 : 0;
           }
-          const std::string keys = "batch=1 q_heads=1 kv_heads=1 head_dim=8 q_len=" +
-                                   std::to_string(q) + " kv_len=" + std::to_string(kv) +
-                                   " window=" + std::to_string(window);
+          const std::string keys =
+              "batch=1 q_heads=1 kv_heads=1 head_dim=8 q_len=" + std::to_string(q) +
+              " kv_len=" + std::to_string(kv) + " window=" + std::to_string(window);
           const Demand fused = demand_of_op("attention " + keys);
           CHECK(asked(fused, "sfu") == seen);
           CHECK(read(fused) == doctest::Approx(16 * q + 32 * visible).epsilon(1e-12));
@@ -96,7 +96,8 @@ TEST_SUITE("demand") {
     }
   }
 
-  TEST_CASE("attention: a window reads only visible keys (naive inputs + outputs: the whole cache)") {
+  TEST_CASE(
+      "attention: a window reads only visible keys (naive inputs + outputs: the whole cache)") {
     const Demand d = demand_of_op(
         "attention batch=1 q_heads=1 kv_heads=1 q_len=1 kv_len=1000 head_dim=64 window=128");
     // Q 128 B; K and V 128 keys x 64 x 2 B = 16,384 each, not 1000 x 128 = 128,000 each

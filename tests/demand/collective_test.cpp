@@ -94,7 +94,8 @@ TEST_SUITE("demand") {
   }
 
   TEST_CASE("one rank alone moves nothing") {
-    for (const char* kind : {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"}) {
+    for (const char* kind :
+         {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"}) {
       CAPTURE(kind);
       const Demand d = demand_of_op(std::string(kind) + " bytes=1GB ranks=1", kPlain);
       CHECK(d.count == 0);
@@ -106,9 +107,10 @@ TEST_SUITE("demand") {
     const OnChip node = fabric(false, false, 8);
     CHECK(peer("all_reduce bytes=800B ranks=8", node) == Links{1400, 1400});
     // Two nodes, 8 devices each share what a node sends. The network may reduce and multicast.
-    CHECK(net("all_reduce bytes=800B ranks=16", node) == Links{100, 100});    // S = 800 by 8 links
-    CHECK(net("all_gather bytes=1600B ranks=16", node) == Links{100, 100});   // S/2 = 800 each way
-    CHECK(net("reduce_scatter bytes=3200B ranks=32", node) == Links{300, 100});  // 3/4 S out, S/4 in
+    CHECK(net("all_reduce bytes=800B ranks=16", node) == Links{100, 100});   // S = 800 by 8 links
+    CHECK(net("all_gather bytes=1600B ranks=16", node) == Links{100, 100});  // S/2 = 800 each way
+    CHECK(net("reduce_scatter bytes=3200B ranks=32", node) ==
+          Links{300, 100});                                               // 3/4 S out, S/4 in
     CHECK(net("all_to_all bytes=160B ranks=16", node) == Links{80, 80});  // half of each buffer
     CHECK(net("broadcast bytes=800B ranks=16", node) == Links{100, 100});
   }

@@ -17,8 +17,8 @@ TEST_SUITE("demand") {
   }
 
   TEST_CASE("elementwise: several outputs, FLOPs and exponentials an element") {
-    const Demand d =
-        demand_of_op("elementwise n=10 reads=3 writes=2 flops=5 exps=2 in=bf16 out=fp32 compute=fp32");
+    const Demand d = demand_of_op(
+        "elementwise n=10 reads=3 writes=2 flops=5 exps=2 in=bf16 out=fp32 compute=fp32");
     CHECK(work(d) == 50.0);
     CHECK(asked(d, "vector.fp32") == 50.0);
     CHECK(asked(d, "sfu") == 20.0);
@@ -70,12 +70,14 @@ flops = 2
     CHECK(work(d) == 72.0);  // 24 elements = 12 pairs x (4 products + 2 sums)
     CHECK(read(d) == 48.0);
     CHECK(written(d) == 48.0);
-    const Demand large = demand_of_op("rope tokens=4096 heads=40 head_dim=128 in=fp32 compute=fp32");
+    const Demand large =
+        demand_of_op("rope tokens=4096 heads=40 head_dim=128 in=fp32 compute=fp32");
     CHECK(asked(large, "vector.fp32") == 62914560.0);  // 3 x 4096 x 40 x 128
     CHECK(read(large) == 83886080.0);                  // 20,971,520 x 4 B
   }
 
-  TEST_CASE("rope: a table of sines and cosines is read if the graph names it, once for all heads") {
+  TEST_CASE(
+      "rope: a table of sines and cosines is read if the graph names it, once for all heads") {
     const OperatorGraph graph = graph_of_toml(R"(
 schema = 1
 kind = "graph"

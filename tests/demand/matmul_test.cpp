@@ -87,9 +87,9 @@ inputs = ["x", "w"]
 outputs = ["y"]
 )");
     const Demand d = demand_in(graph, "product");
-    CHECK(work(d) == 32768.0);     // 2 x (4 x 16) x 8 x 32
-    CHECK(read(d) == 4608.0);      // x 4 x 16 x 32 x 2 B = 4096, w 32 x 8 x 2 B = 512 (not 2048)
-    CHECK(written(d) == 1024.0);   // 4 x 16 x 8 x 2 B
+    CHECK(work(d) == 32768.0);    // 2 x (4 x 16) x 8 x 32
+    CHECK(read(d) == 4608.0);     // x 4 x 16 x 32 x 2 B = 4096, w 32 x 8 x 2 B = 512 (not 2048)
+    CHECK(written(d) == 1024.0);  // 4 x 16 x 8 x 2 B
   }
 
   TEST_CASE("gemm: weights side by side are one product that reads its input once") {

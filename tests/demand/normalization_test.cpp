@@ -43,7 +43,8 @@ TEST_SUITE("demand") {
     CHECK(written(small) == 12.0);
   }
 
-  TEST_CASE("layernorm 8192 x 4096, scale and shift in fp32: storage halves the bytes, compute none") {
+  TEST_CASE(
+      "layernorm 8192 x 4096, scale and shift in fp32: storage halves the bytes, compute none") {
     const auto bytes = [](const char* op) {
       const Demand d = demand_of_op(op);
       return read(d) + written(d);
@@ -57,13 +58,14 @@ TEST_SUITE("demand") {
     CHECK(bytes("layernorm rows=8192 cols=4096 in=fp16 out=fp16 weight=fp32 compute=fp32") ==
           134250496.0);
     // Work goes to the precision asked for.
-    CHECK(asked(demand_of_op("layernorm rows=2 cols=2 in=fp32 compute=fp16"), "linear.fp16") == 28.0);
+    CHECK(asked(demand_of_op("layernorm rows=2 cols=2 in=fp32 compute=fp16"), "linear.fp16") ==
+          28.0);
   }
 
   TEST_CASE("rmsnorm: four FLOPs an element, one more for a residual that is added first") {
     const Demand d = demand_of_op("rmsnorm rows=16384 cols=4096");
-    CHECK(work(d) == 268435456.0);   // 4 x 67,108,864
-    CHECK(read(d) == 134225920.0);   // 134,217,728 + 4096 x 2 B
+    CHECK(work(d) == 268435456.0);  // 4 x 67,108,864
+    CHECK(read(d) == 134225920.0);  // 134,217,728 + 4096 x 2 B
     CHECK(written(d) == 134217728.0);
     const OperatorGraph graph = graph_of_toml(R"(
 schema = 1

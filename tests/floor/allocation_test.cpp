@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between a prepared graph and its floors nothing is allocated. The global operator new is replaced
+// for the whole program; it counts only between the two markers of Counted.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "tests/demand/one_op.hpp"
+#include "tests/floor/test_machine.hpp"
+
+namespace {
+
+std::atomic<bool> g_counting{false};
+std::atomic<long> g_allocations{0};
+
+void* allocate(std::size_t size, std::size_t alignment) {
+  if (g_counting) ++g_allocations;
+  const std::size_t whole = (size + alignment - 1) / alignment * alignment;
+  void* memory = alignment > alignof(std::max_align_t)
+                     ? std::aligned_alloc(alignment, whole == 0 ? alignment : whole)
+                     : std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+/// Counts the allocations while it lives.
+class Counted {
+ public:
+  Counted() {
+    g_allocations = 0;
+    g_counting = true;
+  }
+  ~Counted() { g_counting = false; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  static long so_far() {
+    g_counting = false;
+    return g_allocations;
+  }
+};
+
+}  // namespace
+
+// The array and nothrow forms of the library call these.
+void* operator new(std::size_t size) { return allocate(size, 1); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+
+using namespace floorline;
+using namespace floorline::testing;
+
+namespace {
+
+/// Every kind of work that has scratch of its own: repeat blocks with carried tensors, sequences of
+/// unequal length, a product, a collective, a copy.
+OperatorGraph large_graph() {
+  return graph_of_toml(R"(
+schema = 1
+kind = "graph"
+symbols = { rows = 256, layers = 80, cached = 512 }
+[tensor]
+x = { shape = ["rows", 64], dtype = "bf16", role = "input" }
+r = { shape = ["rows", 64], dtype = "bf16", role = "input" }
+w = { shape = [64, 64], dtype = "bf16", role = "weight" }
+scale = { shape = [64], dtype = "bf16", role = "weight" }
+k = { shape = ["cached", 64], dtype = "bf16", role = "state" }
+v = { shape = ["cached", 64], dtype = "bf16", role = "state" }
+q = { shape = ["rows", 64], dtype = "bf16", role = "intermediate" }
+a = { shape = ["rows", 64], dtype = "bf16", role = "intermediate" }
+s = { shape = ["rows", 64], dtype = "bf16", role = "intermediate" }
+n = { shape = ["rows", 64], dtype = "bf16", role = "intermediate" }
+sum = { shape = ["rows", 64], dtype = "bf16", role = "intermediate" }
+host = { shape = ["rows", 64], dtype = "bf16", role = "output" }
+[[op]]
+name = "q_proj"
+kind = "gemm"
+inputs = ["x", "w"]
+outputs = ["q"]
+[[op]]
+name = "attention"
+kind = "attention"
+inputs = ["q", "k", "v"]
+outputs = ["a"]
+q_heads = 1
+kv_heads = 1
+head_dim = 64
+sequences = [{ count = 1, q_len = 128, kv_len = 256 }, { count = 128, q_len = 1, kv_len = 2 }]
+[[op]]
+name = "all_reduce"
+kind = "all_reduce"
+ranks = 8
+inputs = ["a"]
+outputs = ["s"]
+[[op]]
+name = "norm"
+kind = "rmsnorm"
+compute = "fp32"
+inputs = ["s", "r", "scale"]
+outputs = ["n", "sum"]
+[[op]]
+name = "fetch"
+kind = "copy"
+path = "d2h"
+inputs = ["n"]
+outputs = ["host"]
+[[repeat]]
+name = "layer"
+times = "layers"
+ops = ["q_proj", "attention", "all_reduce", "norm"]
+carry = [["n", "x"], ["sum", "r"]]
+)");
+}
+
+}  // namespace
+
+TEST_SUITE("floor") {
+  TEST_CASE("the counter counts") {
+    const Counted counted;
+    const std::vector<int> some(100);
+    CHECK(Counted::so_far() >= 1);
+    CHECK(some.size() == 100);
+  }
+
+  TEST_CASE("floors of a prepared graph allocate nothing") {
+    const Machine machine = round_machine();
+    const BoundGraph bound = bind(large_graph());
+    GraphFloors floors;
+    prepare(bound, floors);
+    long allocations = 0;
+    {
+      const Counted counted;
+      graph_floors(bound, machine.rates, machine.chip, floors);
+      allocations = Counted::so_far();
+    }
+    CHECK(allocations == 0);
+    CHECK(floors.serial.cold > Seconds(0));
+  }
+
+  TEST_CASE("the same graph with other symbol values allocates nothing") {
+    const Machine machine = round_machine();
+    Evaluation evaluation = evaluate(large_graph(), machine);
+    const Seconds before = evaluation.floors.serial.cold;
+    std::vector<double> values = evaluation.graph.symbol_values;
+    values[static_cast<std::size_t>(evaluation.graph.symbols.find("layers").value())] = 160;
+    long allocations = 0;
+    bool fine = false;
+    {
+      const Counted counted;
+      fine = reevaluate(machine, values, evaluation);
+      allocations = Counted::so_far();
+    }
+    CHECK(fine);
+    CHECK(allocations == 0);
+    CHECK(evaluation.floors.serial.cold > before);
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of measured kernels, typed. What a row is *of* (RowKeys: key and source columns) and what
+// was measured (times) are apart, so that whoever decides how to read a row cannot see its time.
+// Columns: validation/README.md. A dtype or operation that is not named here is never guessed: the
+// row is not judged, and says why.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "model/quantity/precision.hpp"
+#include "model/quantity/quantity.hpp"
+#include "model/workload/operator_kinds.hpp"
+#include "validation/observation/csv_table.hpp"
+
+namespace floorline {
+
+/// As the files are named: gemm.csv, attn_context.csv…
+enum class RowKind : std::uint8_t {
+  gemm,
+  attn_context,  ///< prefill from empty, causal
+  attn_decode,   ///< one new token a sequence
+  attn_encoder,  ///< every query sees every key
+  nccl,
+  custom_allreduce,
+};
+inline constexpr int kRowKindCount = 6;
+std::string_view name_of(RowKind kind);
+std::optional<RowKind> row_kind_from(std::string_view name);
+
+/// Which rows a table holds, beside those of one kind.
+enum class TableForm : std::uint8_t {
+  measured,    ///< best_us, median_us, n_meas, best_src
+  impossible,  ///< impossible_attention.csv: op, gpu, source … time_us
+};
+
+/// What a collector calls a matrix product's precision.
+enum class GemmDtype : std::uint8_t {
+  bfloat16,
+  fp8,         ///< x enters as bf16, its quantization is inside the time
+  fp8_block,   ///< the same with block scales
+  fp8_static,  ///< the scale of x is given
+  nvfp4,
+  int8_wo,  ///< weight only
+  int4_wo,
+  int8_sq,  ///< SmoothQuant
+  int8_w8a8,
+};
+std::string_view name_of(GemmDtype dtype);
+
+struct GemmKeys {
+  GemmDtype dtype = GemmDtype::bfloat16;
+  std::int64_t m = 1, n = 1, k = 1;
+};
+
+struct AttentionKeys {
+  Precision attention = Precision::bf16;
+  Precision kv = Precision::bf16;
+  std::int64_t batch = 1, q_len = 1, kv_len = 1;
+  std::int64_t q_heads = 1, kv_heads = 1, head_dim = 1;
+  std::int64_t window = 0;  ///< 0: none
+};
+
+struct CollectiveKeys {
+  OperatorKind op = OperatorKind::all_reduce;
+  std::string_view variant;  ///< nccl: op and custom_allreduce: impl, as written
+  std::int64_t ranks = 1, bytes = 1;
+};
+
+struct RowKeys {
+  RowKind kind = RowKind::gemm;
+  std::string_view gpu;     ///< views into the table
+  std::string_view source;  ///< backend/version
+  std::variant<GemmKeys, AttentionKeys, CollectiveKeys> work;
+};
+/// "gemm int8_sq m=8192 n=128 k=65536"
+std::string describe(const RowKeys& keys);
+/// What tightness is also told apart by: dtype, kv_dtype, op or impl.
+std::string variant_of(const RowKeys& keys);
+
+struct MeasuredRow {
+  RowKeys keys;
+  Seconds time{0};  ///< best_us, or time_us
+  std::uint32_t line = 0;
+};
+
+struct UnreadRow {
+  std::string_view gpu;
+  std::string reason;
+  std::uint32_t line = 0;
+};
+
+struct MeasuredRows {
+  std::vector<MeasuredRow> rows;
+  std::vector<UnreadRow> unread;
+};
+
+/// Throws InputError: a column that is missing or not known, a cell that is no number.
+/// Of an `impossible` table `kind` is not used. The rows hold views into `table`.
+MeasuredRows read_rows(const CsvTable& table, TableForm form, RowKind kind);
+
+}  // namespace floorline
