@@ -118,6 +118,14 @@ int bound_by_numbers(const BoundOptions& options) {
   if (!(work > 0) && !(traffic > 0)) refuse("--flops", "expected work: --flops, --bytes or both, above zero");
   BoundReport report = report_for(options);
   report.numbers = rates_by_numbers(work, traffic, peak, bandwidth);
+  report.inputs.numbers = Json::object();
+  const auto typed = [&report](const char* key, double value) {
+    report.inputs.numbers.set(key, value > 0 ? Json(value) : Json());
+  };
+  typed("flops", work);
+  typed("bytes", traffic);
+  typed("peak_flops_per_s", peak);
+  typed("bandwidth_bytes_per_s", bandwidth);
   const Evaluation evaluation = evaluate_numbers(Flops(work), Bytes(traffic), report.numbers);
   report.evaluation = &evaluation;
   return finish(report, options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // floorline compare: one workload on several devices.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <deque>
 #include <memory>
 
@@ -64,8 +65,13 @@ int compare(const CompareOptions& options) {
   BoundInputs inputs;
   inputs.workload = subject.workload;
   inputs.set = options.workload.set;
+  if (!options.measured.empty()) inputs.measured = options.measured;
   print(compare_document(inputs, rows), options.output);
-  return 0;
+  const bool impossible = std::any_of(rows.begin(), rows.end(), [](const CompareRow& row) {
+    const auto m = row.report ? judge_measured(*row.report) : std::nullopt;
+    return m && m->verdict == MeasuredVerdict::impossible;
+  });
+  return impossible ? 1 : 0;
 }
 
 }  // namespace

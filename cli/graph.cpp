@@ -66,6 +66,8 @@ int graph(const GraphOptions& options) {
   const BoundGraph bound = bind(graph);
   GraphReport report;
   report.workload = subject.workload;
+  report.set = options.workload.set;
+  report.stage = options.stage;
   report.graph = &graph;
   report.bound = &bound;
   if (subject.model) {

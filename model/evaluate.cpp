@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/demand/routed.hpp"
 #include "model/input/diagnostic.hpp"
 
 namespace floorline {
@@ -14,11 +15,26 @@ Machine machine_of(DeviceSpec device, const ClockChoice& clocks) {
   return machine;
 }
 
+namespace {
+
+void fill_floors(const Machine& machine, Evaluation& e) {
+  graph_floors(e.bound, machine.rates, machine.chip, e.floors);
+  if (!e.uniform) return;
+  e.bound.routing = Routing::uniform;
+  graph_floors(e.bound, machine.rates, machine.chip, *e.uniform);
+  e.bound.routing = e.graph.routing;
+}
+
+}  // namespace
+
 Evaluation evaluate(OperatorGraph graph, const Machine& machine) {
-  Evaluation evaluation{std::move(graph), {}, {}};
+  Evaluation evaluation{std::move(graph), {}, {}, {}};
   evaluation.bound = bind(evaluation.graph);
   prepare(evaluation.bound, evaluation.floors);
-  graph_floors(evaluation.bound, machine.rates, machine.chip, evaluation.floors);
+  if (is_routed(evaluation.bound) && evaluation.graph.routing == Routing::least) {
+    prepare(evaluation.bound, evaluation.uniform.emplace());
+  }
+  fill_floors(machine, evaluation);
   std::vector<Diagnostic> missing = missing_for(evaluation.graph, evaluation.floors, machine);
   if (!missing.empty()) throw InputError(std::move(missing));
   return evaluation;
@@ -68,7 +84,7 @@ Evaluation evaluate_numbers(Flops flops, Bytes bytes, const Rates& rates) {
 bool reevaluate(const Machine& machine, std::span<const double> symbol_values,
                 Evaluation& evaluation) {
   if (!rebind(evaluation.graph, symbol_values, evaluation.bound)) return false;
-  graph_floors(evaluation.bound, machine.rates, machine.chip, evaluation.floors);
+  fill_floors(machine, evaluation);
   return true;
 }
 

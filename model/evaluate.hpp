@@ -27,6 +27,9 @@ struct Evaluation {
   OperatorGraph graph;
   BoundGraph bound;
   GraphFloors floors;
+  /// Where a router decides and the floors count the least: the same under uniform routing. Convexity
+  /// makes it a bound on the mean step from below, not on every step.
+  std::optional<GraphFloors> uniform;
 };
 
 /// Throws InputError: sizes that do not bind, rates that the device does not state (naming device,

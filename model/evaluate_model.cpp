@@ -20,7 +20,7 @@ struct Stage {
 class Step {
  public:
   Step(const ModelWorkload& workload, const Scenario& scenario, const Machine& machine)
-      : machine_(machine), tp_(static_cast<double>(workload.layout.tp)) {
+      : machine_(machine), ranks_(static_cast<double>(workload.layout.stage_ranks())) {
     for (const DistinctStage& s : distinct_stages(workload.architecture, workload.layout)) {
       stages_.push_back({static_cast<double>(s.count), s.stage,
                          evaluate(stage_graph(workload, scenario, s.stage), machine)});
@@ -54,11 +54,21 @@ class Step {
     }
     return most;
   }
+  [[nodiscard]] Seconds serial_through_all() const {
+    Seconds sum(0);
+    for (const Stage& s : stages_) sum += s.evaluation.floors.serial.cold * s.count;
+    return sum;
+  }
+  [[nodiscard]] Seconds slowest_serial() const {
+    Seconds most(0);
+    for (const Stage& s : stages_) most = std::max(most, s.evaluation.floors.serial.cold);
+    return most;
+  }
   /// HBM bytes of all ranks of a replica.
   [[nodiscard]] Bytes traffic() const {
     Bytes sum(0);
     for (const Stage& s : stages_) {
-      sum += (s.evaluation.floors.sum.hbm_read + s.evaluation.floors.sum.hbm_write) * s.count * tp_;
+      sum += (s.evaluation.floors.sum.hbm_read + s.evaluation.floors.sum.hbm_write) * s.count * ranks_;
     }
     return sum;
   }
@@ -70,7 +80,7 @@ class Step {
   [[nodiscard]] Seconds slowest_time() const { return slowest().evaluation.floors.fused.any; }
   [[nodiscard]] Flops work() const {
     Flops sum(0);
-    for (const Stage& s : stages_) sum += s.evaluation.floors.sum.flops * s.count * tp_;
+    for (const Stage& s : stages_) sum += s.evaluation.floors.sum.flops * s.count * ranks_;
     return sum;
   }
   [[nodiscard]] std::size_t size() const { return stages_.size(); }
@@ -78,7 +88,7 @@ class Step {
 
  private:
   const Machine& machine_;
-  double tp_;
+  double ranks_;  ///< of one stage of one replica
   std::vector<Stage> stages_;
 };
 
@@ -101,9 +111,11 @@ void add_judging(const Step& step, const ParallelLayout& layout, ModelJudging& j
     sum.cold += times.cold;
     sum.any += times.any;
   };
-  const double ranks = static_cast<double>(layout.tp * layout.pp);
+  const double ranks = static_cast<double>(layout.stage_ranks() * layout.pp);
   add(judging.latency, step.latency());
   add(judging.throughput, step.slowest_times());
+  judging.latency_serial += step.serial_through_all();
+  judging.throughput_serial += step.slowest_serial();
   judging.work_per_rank += step.work() / ranks;
   judging.traffic_per_rank += step.traffic() / ranks;
 }

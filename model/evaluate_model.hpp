@@ -31,6 +31,8 @@ struct ModelWorkload {
 struct ModelJudging {
   ResidencyTimes latency;
   ResidencyTimes throughput;
+  Seconds latency_serial{0};     ///< cold, if kernels do not overlap
+  Seconds throughput_serial{0};
   double tokens = 0;          ///< of all replicas in that time
   Flops work_per_rank{0};     ///< average over the ranks of a replica
   Bytes traffic_per_rank{0};

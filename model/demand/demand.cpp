@@ -7,23 +7,14 @@ namespace floorline {
 
 namespace {
 
-/// The part that has to be read of all inputs but the first: visible keys, distinct table rows.
-double later_inputs_fraction(const OperatorView& view) {
-  switch (view.op().kind) {
-    case OperatorKind::attention: return attention_read_fraction(view);
-    case OperatorKind::embedding: return embedding_read_fraction(view);
-    default: return 1;
-  }
-}
-
 /// Compulsory traffic: each distinct input byte read once, each output byte written once. In a
 /// naive "inputs + outputs" count a tensor that is named twice counts twice; here it counts once.
-void compulsory_traffic(const OperatorView& view, Demand& demand) {
+void compulsory_traffic(const OperatorView& view, const OnChip& chip, Demand& demand) {
   const BoundGraph& graph = view.graph();
-  const double part = later_inputs_fraction(view);
+  const InputReads reads(graph, view.op(), chip);
   for (int i = 0; i < view.input_count(); ++i) {
     if (graph.inputs(view.op())[static_cast<std::size_t>(i)].again) continue;
-    demand.hbm_read += i == 0 ? view.input(i).bytes : view.input(i).bytes * part;
+    demand.hbm_read += reads.bytes(i);
   }
   for (int i = 0; i < view.output_count(); ++i) {
     if (graph.outputs(view.op())[static_cast<std::size_t>(i)].again) continue;
@@ -53,6 +44,16 @@ void arithmetic(const OperatorView& view, const OnChip& chip, Demand& demand) {
     case OperatorKind::broadcast:
     case OperatorKind::send_recv: return collective_demand(view, chip, demand);
     case OperatorKind::custom: return custom_demand(view, demand);
+    case OperatorKind::conv: return conv_demand(view, demand);
+    case OperatorKind::scan: return scan_demand(view, demand);
+    case OperatorKind::gather: return;  // bytes only
+    case OperatorKind::scatter: return scatter_demand(view, chip, demand);
+    case OperatorKind::grouped_gemm: return grouped_gemm_demand(view, demand);
+    case OperatorKind::dispatch: return dispatch_demand(view, chip, demand);
+    case OperatorKind::combine: return combine_demand(view, chip, demand);
+    case OperatorKind::ssm_scan: return ssm_scan_demand(view, demand);
+    case OperatorKind::linear_attention: return linear_attention_demand(view, demand);
+    case OperatorKind::host: return host_demand(view, demand);
   }
 }
 
@@ -97,7 +98,9 @@ bool read_by_units(OperatorKind kind) {
     case OperatorKind::reduce_scatter:
     case OperatorKind::all_to_all:
     case OperatorKind::broadcast:
-    case OperatorKind::send_recv: return false;
+    case OperatorKind::send_recv:
+    case OperatorKind::dispatch:
+    case OperatorKind::combine: return false;
     default: return true;
   }
 }
@@ -116,16 +119,10 @@ void Demand::add(ResourceId resource, Amount amount) {
   if (count < kCapacity) entries[static_cast<std::size_t>(count++)] = {resource, amount};
 }
 
-Bytes read_bytes(const BoundGraph& graph, const BoundOperator& op, int i) {
-  const OperatorView view(graph, op);
-  const Bytes whole = view.input(i).bytes;
-  return i == 0 ? whole : whole * later_inputs_fraction(view);
-}
-
 Demand demand_of(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip) {
   Demand demand;
   const OperatorView view(graph, op);
-  compulsory_traffic(view, demand);
+  compulsory_traffic(view, chip, demand);
   arithmetic(view, chip, demand);
   apply_overrides(view, demand);
   if (read_by_units(op.kind)) demand.add({Unit::l1_port}, Amount(demand.hbm_read));

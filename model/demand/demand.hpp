@@ -40,10 +40,6 @@ struct Demand {
 
 Demand demand_of(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip);
 
-/// Bytes of input number `i` that the operator has to read at least (part of a table, the visible
-/// keys). The union over several readers of one tensor is at least the largest of these.
-Bytes read_bytes(const BoundGraph& graph, const BoundOperator& op, int i);
-
 /// One kernel by numbers: F on "compute", D on "memory".
 Demand demand_by_numbers(Flops flops, Bytes bytes);
 

@@ -42,11 +42,21 @@ void gemm_demand(const OperatorView& op, const OnChip& chip, Demand& demand) {
   demand.hbm_least_total = finite_memory_bound(op, chip, flops);
 }
 
-/// F and D as stated. The unit is not: the fastest for the stated precision is taken.
+/// F and D as stated. The unit is not: with a stated precision the products' unit, else whatever both
+/// units can do together. Transactions to one address that reach L2 are served one after another, one
+/// an L2 clock at best.
 void custom_demand(const OperatorView& op, Demand& demand) {
   const Flops flops(op.key(Key::flops, 0));
   demand.flops = flops;
-  demand.add(op.matrix_unit(), Amount(flops));
+  const bool unknown = op.op().compute == Precision::any;
+  demand.add(unknown ? op.linear_unit() : op.matrix_unit(), Amount(flops));
+  demand.add({Unit::atomic}, Amount::operations(op.key(Key::serialized, 0)));
+}
+
+/// Time as stated, on one thread of the host: no device makes it shorter.
+void host_demand(const OperatorView& op, Demand& demand) {
+  demand.hbm_read = demand.hbm_write = Bytes(0);
+  demand.add({Unit::host}, Amount(Seconds(op.key(Key::time, 0))));
 }
 
 }  // namespace floorline

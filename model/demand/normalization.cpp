@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Row-wise kinds, n elements in a row; the fewest operations of the classical one-pass forms.
 //   reduce     n − 1 sums a row:                       F = elements in − elements out
+//   scan       running sums, n − 1 a row, every element read and written once (a decoupled look-back
+//              scan does; Merrill and Garland 2016): F = elements − rows
 //   softmax    maximum, subtract, sum, multiply:       F = 4 an element, 1 exponential an element
 //   layernorm  sum (1), sum of squares (2), x·r + c (2), ·scale + shift (2):   F = 7 an element
 //   rmsnorm    sum of squares (2), ·r (1), ·scale (1): F = 4 an element, and 1 more for each further
@@ -19,6 +21,13 @@ void reduce_demand(const OperatorView& op, Demand& demand) {
   for (int i = 0; i < op.input_count(); ++i) in += op.input(i).elements;
   const double out = op.output_elements();
   demand.flops = Flops(in > out ? in - out : 0);
+  demand.add(op.linear_unit(), Amount(demand.flops));
+}
+
+void scan_demand(const OperatorView& op, Demand& demand) {
+  const BoundTensor& in = op.input(0);
+  const double rows = op.key(Key::rows, in.last_dim > 0 ? in.elements / in.last_dim : 0);
+  demand.flops = Flops(in.elements > rows ? in.elements - rows : 0);
   demand.add(op.linear_unit(), Amount(demand.flops));
 }
 

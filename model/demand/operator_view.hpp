@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/demand/demand.hpp"
+#include "model/demand/input_reads.hpp"
 
 namespace floorline {
 
@@ -65,5 +66,19 @@ double embedding_read_fraction(const OperatorView& op);
 void copy_demand(const OperatorView& op, Demand& demand);
 void collective_demand(const OperatorView& op, const OnChip& chip, Demand& demand);
 void custom_demand(const OperatorView& op, Demand& demand);
+void conv_demand(const OperatorView& op, Demand& demand);
+double conv_read_fraction(const OperatorView& op);
+void scan_demand(const OperatorView& op, Demand& demand);
+double gather_read_fraction(const OperatorView& op, Bytes sector);
+double scatter_read_fraction(const OperatorView& op);
+void scatter_demand(const OperatorView& op, const OnChip& chip, Demand& demand);
+Bytes elementwise_read_bytes(const OperatorView& op, int i, Bytes sector);
+double expert_read_fraction(const OperatorView& op, RankShare share);
+void grouped_gemm_demand(const OperatorView& op, Demand& demand);
+void dispatch_demand(const OperatorView& op, const OnChip& chip, Demand& demand);
+void combine_demand(const OperatorView& op, const OnChip& chip, Demand& demand);
+void ssm_scan_demand(const OperatorView& op, Demand& demand);
+void linear_attention_demand(const OperatorView& op, Demand& demand);
+void host_demand(const OperatorView& op, Demand& demand);
 
 }  // namespace floorline

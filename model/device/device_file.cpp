@@ -2,6 +2,7 @@
 #include "model/device/device_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -277,7 +278,19 @@ void apply_node(const Node& node, DeviceSpec& device, bool derived, Diagnostics&
   visit_numbers(device, ReadNumbers{tree, device, derived});
 }
 
+/// Counts that a device has whole numbers of.
+void check_count(const MaybeSourced<double>& count, const char* key, Diagnostics& diagnostics) {
+  if (!count) return;
+  for (const double x : {count->value, count->low, count->high}) {
+    if (x >= 1 && std::floor(x) == x) continue;
+    diagnostics.add(count.at, key, exact_text(x) + " is not a whole number from 1 up");
+    return;
+  }
+}
+
 void check(const DeviceSpec& device, const Node& node, Diagnostics& diagnostics) {
+  check_count(device.units, "units", diagnostics);
+  check_count(device.topology.devices_per_node, "topology.devices_per_node", diagnostics);
   visit_numbers(device, CheckSources{device, diagnostics});
   check_clocks(device, diagnostics, node.at);
 }
@@ -293,11 +306,9 @@ std::string find_device_file(const std::string& name, const DevicePath& path, co
     const fs::path candidate = fs::path(folder) / (name + ".toml");
     if (fs::is_regular_file(candidate, ignored)) return candidate.string();
   }
-  std::string where;
-  for (const std::string& folder : path.folders) where += (where.empty() ? "" : ", ") + folder;
-  throw InputError(Diagnostic{
-      at, "device", "no device \"" + name + "\" in " + (where.empty() ? "(no folder)" : where) +
-                        did_you_mean(name, device_names(path))});
+  throw InputError(Diagnostic{at, "device",
+                              "no device \"" + name + "\"" + did_you_mean(name, device_names(path)) +
+                                  " (floorline devices lists them; --device-path adds folders)"});
 }
 
 /// The folder of the deriving file comes first when it names its base.
@@ -318,8 +329,26 @@ std::string identity_of(const std::string& file) {
   return error ? file : real.string();
 }
 
+/// What messages and output call a file: one that was found by name by that name, wherever it lies.
+std::string shown_name(const std::string& file, const DevicePath& path) {
+  const fs::path parent = fs::path(file).parent_path();
+  const bool found_by_name = fs::path(file).is_absolute() &&
+                             std::find(path.folders.begin(), path.folders.end(), parent.string()) !=
+                                 path.folders.end();
+  return found_by_name ? "devices/" + fs::path(file).filename().string() : file;
+}
+
+Node read_device_document(const std::string& file, const DevicePath& path) {
+  const std::string text = read_text_file(file);
+  const std::string shown = shown_name(file, path);
+  return file.ends_with(".json") ? parse_json(text, shown) : parse_document(text, shown);
+}
+
 DeviceSpec build(const Node& node, const std::string& file, const DevicePath& path,
                  std::set<std::string>& open) {
+  if (const Node* kind = node.find("kind"); kind != nullptr && kind->kind == Node::Kind::text) {
+    throw InputError(Diagnostic{kind->at, "kind", "this is a " + kind->text + " file, expected a device"});
+  }
   if (!open.insert(identity_of(file)).second) {
     throw InputError(Diagnostic{node.at, "extends", "a cycle: " + file + " extends itself"});
   }
@@ -328,12 +357,12 @@ DeviceSpec build(const Node& node, const std::string& file, const DevicePath& pa
   const bool derived = extends != nullptr && extends->kind == Node::Kind::text;
   if (derived) {
     const std::string base = base_file(extends->text, file, path, extends->at);
-    device = build(read_document(base), base, path, open);
+    device = build(read_device_document(base, path), base, path, open);
     device.extends = device.name;
   } else if (extends != nullptr) {
     throw InputError(Diagnostic{extends->at, "extends", "expected the name of a device as text"});
   }
-  device.file = file;
+  device.file = shown_name(file, path);
   device.name = fs::path(file).stem().string();
   Diagnostics diagnostics;
   apply_node(node, device, derived, diagnostics);
@@ -376,7 +405,7 @@ std::vector<std::string> device_keys(const DeviceSpec& device) {
 DeviceSpec load_device(const std::string& name, const DevicePath& path) {
   const std::string file = find_device_file(name, path, position_in("command line"));
   std::set<std::string> open;
-  return build(read_document(file), file, path, open);
+  return build(read_device_document(file, path), file, path, open);
 }
 
 DeviceSpec parse_device(std::string_view text, std::string_view file_name, const DevicePath& path) {
@@ -424,6 +453,8 @@ void set_device_key(DeviceSpec& device, std::string_view key, std::string_view v
   root.members.push_back({"schema", at, std::move(schema)});
   Diagnostics diagnostics;
   apply_node(root, device, true, diagnostics);
+  diagnostics.throw_if_any();
+  check(device, root, diagnostics);
   diagnostics.throw_if_any();
 }
 

@@ -16,6 +16,7 @@ inline std::string plain_text(const std::string& x) { return x; }
 inline std::string plain_text(Bytes b) {
   const double kib = b.in_base_units() / 1024.0;
   const bool whole = kib >= 1 && kib == static_cast<double>(static_cast<long long>(kib));
+  if (kib >= 1048576) return to_text(b, 6) + " = " + to_text_binary(b, 5);  // large: both
   return whole ? to_text_binary(b, 6) : to_text(b, 6);
 }
 inline std::string plain_text(Hertz f) { return to_text(f, 6); }

@@ -52,6 +52,8 @@ ResolvedClock resolve_clock(const DeviceSpec& device, const std::string& name,
   if (clock->published) r.published = clock->published->value;
   if (clock->highest) r.highest = clock->highest->upper();
   if (!r.published && clock->highest) r.published = clock->highest->value;
+  // A card held below the published clock is nominally no faster than it can run.
+  if (r.published && r.highest) r.published = std::min(*r.published, *r.highest);
   return r;
 }
 
@@ -119,7 +121,12 @@ bool faster(const Rate& a, const Rate& b) {
   return x > y;
 }
 
-Rate fastest(const Rate& a, const Rate& b) { return faster(b, a) ? b : a; }
+/// Proven only if both are bounded: a rate without a ceiling may be the faster one.
+Rate fastest(const Rate& a, const Rate& b) {
+  Rate r = faster(b, a) ? b : a;
+  if (a.known && b.known) r.has_ceiling = a.has_ceiling && b.has_ceiling;
+  return r;
+}
 
 /// Both units may run at once: the sum bounds what they do together.
 Rate sum(const Rate& a, const Rate& b, const char* how) {
@@ -244,6 +251,23 @@ void resolve_links(const DeviceSpec& device, Rates& rates) {
   both(device.network, Unit::net_out, Unit::net_in);
 }
 
+/// One transaction to one address an L2 clock, whatever the SM clock; one second of the host a second.
+void resolve_serial(const DeviceSpec& device, Rates& rates) {
+  Rate host;
+  host.via = unit_id(Unit::host);
+  host.known = host.has_ceiling = true;
+  host.nominal = host.ceiling = AmountPerSecond(FlopsPerSecond(1));
+  rates.set(unit_id(Unit::host), host);
+  const ResolvedClock clock = resolve_clock(device, "l2", {});
+  if (!clock.published) return;
+  Rate atomic = host;
+  atomic.via = unit_id(Unit::atomic);
+  atomic.has_ceiling = clock.highest.has_value();
+  atomic.nominal = AmountPerSecond(FlopsPerSecond(clock.published->in_base_units()));
+  if (clock.highest) atomic.ceiling = AmountPerSecond(FlopsPerSecond(clock.highest->in_base_units()));
+  rates.set(unit_id(Unit::atomic), atomic);
+}
+
 }  // namespace
 
 Rates resolve_rates(const DeviceSpec& device, const ClockChoice& clocks) {
@@ -261,6 +285,7 @@ Rates resolve_rates(const DeviceSpec& device, const ClockChoice& clocks) {
   set_per_clock(device, device.shared, clocks, Unit::shared, rates);
   set_per_clock(device, device.l1_port, clocks, Unit::l1_port, rates);
   resolve_links(device, rates);
+  resolve_serial(device, rates);
   return rates;
 }
 
@@ -282,7 +307,7 @@ OnChip resolve_on_chip(const DeviceSpec& device) {
                per_unit(device.registers.capacity_per_unit) +
                per_unit(device.tensor_memory.capacity_per_unit);
   chip.all = chip.keep + chip.units;
-  if (device.sector_bytes) chip.sector = device.sector_bytes->value;
+  if (device.sector_bytes) chip.sector = device.sector_bytes->lower();
   const TopologySpec& fabric = device.topology;
   if (fabric.multicast) chip.multicast_possible = fabric.multicast->value;
   if (fabric.in_network_reduction) {

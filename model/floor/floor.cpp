@@ -110,7 +110,10 @@ MissingRates missing_rates(const Demand& demand, const Rates& rates) {
   };
   for (const DemandEntry& entry : demand.list()) {
     // These only tighten a floor; without them it is still sound.
-    if (entry.resource.unit == Unit::sfu || entry.resource.unit == Unit::l1_port) continue;
+    if (entry.resource.unit == Unit::sfu || entry.resource.unit == Unit::l1_port ||
+        entry.resource.unit == Unit::atomic) {
+      continue;
+    }
     need(entry.resource);
   }
   if (demand.hbm_read + demand.hbm_write > Bytes(0)) need({Unit::hbm});

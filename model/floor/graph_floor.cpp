@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/demand/input_reads.hpp"
 #include "model/floor/critical_path.hpp"
 
 namespace floorline {
@@ -16,11 +17,12 @@ struct TrafficScale {
   double write = 1;
 };
 
-TrafficScale traffic_scale(const BoundGraph& graph, const BoundOperator& op, const Demand& demand) {
+TrafficScale traffic_scale(const BoundGraph& graph, const BoundOperator& op,
+                           const InputReads& inputs, const Demand& demand) {
   Bytes reads(0);
   Bytes writes(0);
   for (int i = 0; i < op.input_count; ++i) {
-    if (!graph.inputs(op)[static_cast<std::size_t>(i)].again) reads += read_bytes(graph, op, i);
+    if (!graph.inputs(op)[static_cast<std::size_t>(i)].again) reads += inputs.bytes(i);
   }
   for (const TensorUse& use : graph.outputs(op)) {
     if (!use.again) writes += graph.tensors[static_cast<std::size_t>(use.tensor)].bytes;
@@ -31,20 +33,24 @@ TrafficScale traffic_scale(const BoundGraph& graph, const BoundOperator& op, con
 
 /// Bytes of tensors that enter the graph from outside, each once: the largest part any reader needs.
 /// Bytes of tensors that leave it: outputs and state that an operator writes.
-void fused_traffic(const BoundGraph& graph, GraphFloors& result) {
+/// Where ranks share what a router decides, the mean rank: it exists for the whole graph.
+void fused_traffic(const BoundGraph& graph, const OnChip& chip, GraphFloors& result) {
   std::vector<double>& most_read = result.ready;  // scratch by tensor
   std::fill(most_read.begin(), most_read.end(), 0.0);
   Bytes written(0);
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const BoundOperator& op = graph.ops[i];
     if (op.times == 0) continue;
-    const TrafficScale scale = traffic_scale(graph, op, result.ops[i].demand);
+    const InputReads busiest(graph, op, chip);
+    const TrafficScale scale = traffic_scale(graph, op, busiest, result.ops[i].demand);
+    const bool routed = op.kind == OperatorKind::grouped_gemm;
+    const InputReads reads = routed ? InputReads(graph, op, chip, RankShare::mean) : busiest;
     for (int k = 0; k < op.input_count; ++k) {
       const auto t = static_cast<std::size_t>(graph.inputs(op)[static_cast<std::size_t>(k)].tensor);
       const BoundTensor& tensor = graph.tensors[t];
       if (tensor.producer >= 0 || tensor.role == TensorRole::intermediate) continue;
       // An operator touches no more instances than it has iterations.
-      const double part = read_bytes(graph, op, k).in_base_units() * scale.read *
+      const double part = reads.bytes(k).in_base_units() * scale.read *
                           std::min(tensor.copies, op.times);
       most_read[t] = std::max(most_read[t], part);
     }
@@ -104,7 +110,7 @@ Bytes beyond(Bytes amount, Bytes kept) { return std::max(Bytes(0), amount - kept
 
 void fused_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
                   GraphFloors& result) {
-  fused_traffic(graph, result);
+  fused_traffic(graph, chip, result);
   const GraphDemand& fused = result.fused_demand;
   const Longest cold = largest_term(fused, fused.hbm_read + fused.hbm_write, rates);
   result.fused.cold = cold.time;

@@ -44,7 +44,8 @@ inline constexpr std::size_t kMaxNesting =
 inline constexpr std::size_t kMaxValues = 4'000'000;
 
 // Parsers throw InputError. Duplicate keys are errors in JSON too. Dates and times of TOML are
-// errors (no format uses them). Integers beyond int64 and non-finite numbers are errors.
+// errors (no format uses them). Integers beyond int64 and non-finite numbers are errors; the words
+// Infinity and NaN, which Python writes, pass as text in the value of time_step_limit alone.
 Node parse_toml(std::string_view text, std::string_view file_name);
 Node parse_json(std::string_view text, std::string_view file_name);
 /// JSON if it starts with '{', or with '[' and '{' (a TOML file may start with [table] or

@@ -262,6 +262,30 @@ bool TreeBuilder::parse_error(std::size_t /*byte*/, const std::string& last_toke
   return false;
 }
 
+// What Python's json module writes for infinity is no JSON. It is let through, as text, in the value
+// of keys that models' configurations have and that no reader here uses: a number or an array.
+constexpr std::string_view kMayBeInfinite = "\"time_step_limit\"";
+
+/// The same text with such words quoted, every character in its place.
+std::string with_quoted_infinity(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"-Infinity", "\"-inf...\""}, {"Infinity", "\"inf...\""}, {"NaN", "\"?\""}};
+  std::string out(text);
+  for (std::size_t at = out.find(kMayBeInfinite); at != std::string::npos;
+       at = out.find(kMayBeInfinite, at + 1)) {
+    if (at > 0 && out[at - 1] == '\\') continue;
+    const std::size_t colon = out.find_first_not_of(" \t\r\n", at + kMayBeInfinite.size());
+    if (colon == std::string::npos || out[colon] != ':') continue;
+    const std::size_t end = std::min(out.find_first_of("]}\"", colon), out.size());
+    for (const auto& [word, quoted] : kWords) {
+      for (std::size_t w = out.find(word, colon); w < end; w = out.find(word, w + 1)) {
+        out.replace(w, word.size(), quoted);
+      }
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Node parse_json(std::string_view text, std::string_view file_name) {
@@ -269,6 +293,11 @@ Node parse_json(std::string_view text, std::string_view file_name) {
     throw InputError(Diagnostic{position_in(file_name), "", "the text is larger than 64 MiB"});
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  std::string tolerated;
+  if (text.find(kMayBeInfinite) != std::string_view::npos) {
+    tolerated = with_quoted_infinity(text);
+    text = tolerated;
+  }
   Tracker tracker;
   TreeBuilder builder(file_name, tracker);
   nlohmann::json::sax_parse(TrackedIterator(text.data(), &tracker),

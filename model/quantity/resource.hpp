@@ -40,7 +40,7 @@ enum class Unit : std::uint8_t {
 };
 inline constexpr int kUnitCount = 19;
 
-enum class AmountKind : std::uint8_t { bytes, flops, operations };
+enum class AmountKind : std::uint8_t { bytes, flops, operations, seconds };
 
 struct ResourceId {
   Unit unit = Unit::compute;
@@ -82,6 +82,8 @@ constexpr AmountKind amount_kind(Unit unit) {
     case Unit::sfu:
     case Unit::atomic:
       return AmountKind::operations;
+    case Unit::host:
+      return AmountKind::seconds;
     default:
       return AmountKind::bytes;
   }
@@ -94,12 +96,13 @@ std::string_view name_of(Unit unit);
 /// The id of a name; "fp8" is the one alias, and precisions that do not apply are not written.
 std::optional<ResourceId> resource_from(std::string_view name);
 
-/// Bytes, FLOPs or operations, told apart by the resource they are asked of.
+/// Bytes, FLOPs, operations or seconds of the host, told apart by the resource they are asked of.
 class Amount {
  public:
   constexpr Amount() = default;
   constexpr explicit Amount(Bytes b) : base_(b.in_base_units()) {}
   constexpr explicit Amount(Flops f) : base_(f.in_base_units()) {}
+  constexpr explicit Amount(Seconds t) : base_(t.in_base_units()) {}
   static constexpr Amount operations(double n) { return Amount(Flops(n)); }
   [[nodiscard]] constexpr double in_base_units() const { return base_; }
   friend constexpr Amount operator*(Amount a, double s) { return Amount(Flops(a.base_ * s)); }

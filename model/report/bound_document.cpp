@@ -10,6 +10,7 @@
 #include "model/report/floor_json.hpp"
 #include "model/report/measured_section.hpp"
 #include "model/report/resource_words.hpp"
+#include "model/report/routing_section.hpp"
 
 namespace floorline {
 
@@ -30,30 +31,38 @@ std::vector<std::size_t> by_share(const GraphFloors& floors) {
   return order;
 }
 
+/// At HBM; of a kernel by numbers at its memory.
 std::optional<FlopsPerByte> intensity(const Demand& demand) {
-  const Bytes bytes = demand.hbm_read + demand.hbm_write;
+  Bytes bytes = demand.hbm_read + demand.hbm_write;
+  for (const DemandEntry& entry : demand.list()) {
+    if (entry.resource.unit == Unit::memory) bytes = Bytes(entry.amount.in_base_units());
+  }
   if (!(bytes > Bytes(0))) return std::nullopt;
   return demand.flops / bytes;
 }
 
 Json intensity_json(const Demand& demand) {
   Json json = Json::object();
-  for (const DemandEntry& entry : demand.list()) {
-    if (entry.resource.unit != Unit::memory || !(entry.amount > Amount())) continue;
-    json.set("memory", demand.flops.in_base_units() / entry.amount.in_base_units());
-  }
-  if (const auto i = intensity(demand)) json.set("hbm", i->in_base_units());
+  const bool hbm = demand.hbm_read + demand.hbm_write > Bytes(0);
+  if (const auto i = intensity(demand)) json.set(hbm ? "hbm" : "memory", i->in_base_units());
   return json;
+}
+
+/// A kernel by numbers: an operator without tensors. What crosses HBM is not among the numbers.
+bool by_numbers(const Operator& op) { return op.inputs.empty() && op.outputs.empty(); }
+std::string kind_of(const Operator& op) {
+  return by_numbers(op) ? "numbers" : std::string(name_of(op.kind));
 }
 
 Json op_json(const Operator& op, const OperatorFloors& floors, const Rates& rates) {
   Json json = Json::object();
   json.set("name", op.name);
-  json.set("kind", op.at.line == 0 && op.inputs.empty() ? "numbers" : name_of(op.kind));
+  json.set("kind", kind_of(op));
   json.set("count", floors.times);
   json.set("flops", floors.demand.flops.in_base_units());
-  json.set("hbm_read_bytes", floors.demand.hbm_read.in_base_units());
-  json.set("hbm_write_bytes", floors.demand.hbm_write.in_base_units());
+  const bool numbers = by_numbers(op);
+  json.set("hbm_read_bytes", numbers ? Json() : Json(floors.demand.hbm_read.in_base_units()));
+  json.set("hbm_write_bytes", numbers ? Json() : Json(floors.demand.hbm_write.in_base_units()));
   json.set("intensity", intensity_json(floors.demand));
   json.set("floor", json_of(floors.cold));
   json.set("floor_any_residency", json_of_any_residency(floors.any));
@@ -65,7 +74,9 @@ Json ops_json(const BoundReport& report) {
   Json ops = Json::array();
   const Evaluation& e = *report.evaluation;
   for (std::size_t i = 0; i < e.graph.ops.size(); ++i) {
-    ops.push(op_json(e.graph.ops[i], e.floors.ops[i], rates_of(report)));
+    Json op = op_json(e.graph.ops[i], e.floors.ops[i], rates_of(report));
+    if (auto experts = experts_json(e, i)) op.set("experts", std::move(*experts));
+    ops.push(std::move(op));
   }
   return ops;
 }
@@ -90,6 +101,7 @@ Json inputs_json(const BoundReport& report) {
   Json json = Json::object();
   json.set("workload", report.inputs.workload.empty() ? Json() : Json(report.inputs.workload));
   json.set("device", report.machine == nullptr ? Json() : device_json(*report.machine));
+  if (report.machine == nullptr) json.set("numbers", report.inputs.numbers);
   Json symbols = Json::object();
   const OperatorGraph& graph = report.evaluation->graph;
   for (std::size_t i = 0; i < graph.symbol_values.size(); ++i) {
@@ -150,7 +162,7 @@ std::vector<std::string> op_row(const Operator& op, const OperatorFloors& f, dou
 Table operator_table(const BoundReport& report) {
   const Evaluation& e = *report.evaluation;
   Table table;
-  table.columns = {{"operator", false}, {"count", true},        {"FLOPs", true},
+  table.columns = {{"operator", false, true}, {"count", true},        {"FLOPs", true},
                    {"HBM bytes", true}, {"FLOP/B", true},       {"floor (cold)", true},
                    {"share", true},     {"bound by", false},    {"next limit", false}};
   const double whole = e.floors.serial.cold.in_base_units();
@@ -167,6 +179,7 @@ Table operator_table(const BoundReport& report) {
                     to_text(sum.hbm_read + sum.hbm_write), "", to_text(e.floors.serial.cold), "100 %",
                     "", ""};
   }
+  table.footnotes.push_back("next limit: the runner-up and its time as a share of the floor");
   if (rows < order.size()) {
     table.footnotes.push_back(std::to_string(order.size() - rows) + " more operators (--top)");
   }
@@ -190,6 +203,7 @@ Section totals_section(const BoundReport& report) {
     shares += (shares.empty() ? "" : ", ") + words_for(share.resource) + " " + percent_text(share.fraction);
   }
   table.footnotes.push_back("serial floor bound by: " + (shares.empty() ? "nothing" : shares));
+  for (std::string& line : routing_lines(*report.evaluation)) table.footnotes.push_back(std::move(line));
   section.tables.push_back(std::move(table));
   return section;
 }
@@ -236,13 +250,14 @@ Section single_section(const BoundReport& report) {
   }
   if (const auto even = f.cold.break_even()) {
     field("break-even", amount_text(f.cold.binding_term().resource, even->amount) + " of " +
-                            words_for(f.cold.binding_term().resource) + " (factor " +
+                            demand_words_for(f.cold.binding_term().resource) + " (factor " +
                             number_text(even->factor, 4) + ")");
   }
-  if (const auto i = intensity(f.demand)) field("intensity", to_text(*i) + " at HBM");
+  if (const auto i = intensity(f.demand)) field("intensity", to_text(*i) + (report.machine == nullptr ? "" : " at HBM"));
   if (report.machine != nullptr) {
     field("any residency", f.any.memory_unknown ? "not known" : to_text(f.any.time()) + " (kernels do not overlap)");
   }
+  for (std::string& line : routing_lines(*report.evaluation)) table.footnotes.push_back(std::move(line));
   section.tables.push_back(std::move(table));
   return section;
 }
@@ -259,10 +274,12 @@ Table csv_table(const BoundReport& report) {
     const OperatorFloors& f = e.floors.ops[k];
     const auto i = intensity(f.demand);
     const bool none = f.cold.binding < 0;
+    const bool numbers = by_numbers(e.graph.ops[k]);
     csv.rows.push_back(
-        {e.graph.ops[k].name, std::string(name_of(e.graph.ops[k].kind)), exact_text(f.times),
-         exact_text(f.demand.flops.in_base_units()), exact_text(f.demand.hbm_read.in_base_units()),
-         exact_text(f.demand.hbm_write.in_base_units()), i ? exact_text(i->in_base_units()) : "",
+        {e.graph.ops[k].name, kind_of(e.graph.ops[k]), exact_text(f.times),
+         exact_text(f.demand.flops.in_base_units()),
+         numbers ? "" : exact_text(f.demand.hbm_read.in_base_units()),
+         numbers ? "" : exact_text(f.demand.hbm_write.in_base_units()), i ? exact_text(i->in_base_units()) : "",
          exact_text(f.cold.time().in_base_units()),
          f.any.memory_unknown ? "" : exact_text(f.any.time().in_base_units()),
          none ? "" : name_of(f.cold.binding_term().resource),
@@ -285,7 +302,9 @@ Section small_print(const BoundReport& report) {
 
 Section head_section(const BoundReport& report) {
   Section section;
-  const std::string what = report.inputs.workload.empty() ? "kernel by numbers" : report.evaluation->graph.name;
+  std::string what = report.evaluation->graph.name;
+  if (report.evaluation->graph.ops.size() == 1) what = report.inputs.workload;
+  if (report.inputs.workload.empty()) what = "kernel by numbers";
   section.title = what + (report.machine == nullptr ? "" : " on " + device_line(*report.machine));
   if (report.inputs.ranks > 1) {
     section.lines.push_back("Amounts are for one of " + count_text(report.inputs.ranks) + " ranks.");
@@ -302,7 +321,8 @@ Judging judging_of(const BoundReport& report) {
     const ModelJudging& m = report.model->judging;
     const bool rate = report.inputs.measured && is_token_rate(*report.inputs.measured);
     const ResidencyTimes& times = rate ? m.throughput : m.latency;
-    return {{m.work_per_rank, m.traffic_per_rank, m.tokens}, times.cold, times.any};
+    return {{m.work_per_rank, m.traffic_per_rank, m.tokens}, times.cold, times.any,
+            rate ? m.throughput_serial : m.latency_serial};
   }
   j.work = {f.sum.flops, f.sum.hbm_read + f.sum.hbm_write, 0};
   for (int i = 0; i < f.sum.count; ++i) {
@@ -311,6 +331,7 @@ Judging judging_of(const BoundReport& report) {
   }
   j.cold = f.fused.cold;
   j.any = f.fused.any;
+  j.serial = f.serial.cold;
   if (f.ops.size() == 1 && f.ops.front().times == 1) {
     // Kernels do not overlap; by numbers nothing says what is on chip: the compute term alone.
     j.cold = f.ops.front().cold.time();
@@ -321,7 +342,8 @@ Judging judging_of(const BoundReport& report) {
 
 std::optional<Measured> judge_measured(const BoundReport& report) {
   if (!report.inputs.measured) return std::nullopt;
-  const Judging j = judging_of(report);
+  Judging j = judging_of(report);
+  if (holds_for_some_routing(*report.evaluation)) j.any.reset();
   return judge(measured_time(*report.inputs.measured, j.work), j.cold, j.any);
 }
 
@@ -334,7 +356,9 @@ Document bound_document(const BoundReport& report) {
   doc.json.set("assumptions", json_of(all_assumptions(report)));
   doc.json.set("notes", json_of(all_notes(report)));
   doc.json.set("ops", ops_json(report));
-  doc.json.set("total", json_of_total(e.floors, report.inputs.ranks));
+  Json total = json_of_total(e.floors, report.inputs.ranks, report.machine != nullptr);
+  if (e.uniform) total.set("uniform_routing", json_of_uniform(*e.uniform));
+  doc.json.set("total", std::move(total));
   if (report.model) doc.json.set("model", model_json(*report.model));
   if (measured) doc.json.set("measured", measured_json(report, *measured));
   if (report.inputs.explain) doc.json.set("derivation", json_of(explain(report)));
@@ -343,7 +367,7 @@ Document bound_document(const BoundReport& report) {
   if (e.graph.ops.size() == 1) {
     doc.sections.push_back(single_section(report));
   } else {
-    doc.sections.back().tables.push_back(operator_table(report));
+    doc.sections.push_back({"", {}, {}, {operator_table(report)}});
     doc.sections.push_back(totals_section(report));
   }
   if (report.model) doc.sections.push_back(model_section(*report.model));

@@ -21,6 +21,7 @@ struct BoundInputs {
   double ranks = 1;
   int top = 0;           ///< rows of the operator table; 0: all
   bool explain = false;
+  Json numbers;          ///< a kernel by numbers: what was typed
 };
 
 struct BoundReport {
@@ -39,6 +40,7 @@ struct Judging {
   MeasuredWork work;
   Seconds cold{0};
   std::optional<Seconds> any;
+  Seconds serial{0};  ///< cold, if kernels do not overlap: what hints of overhead are measured by
 };
 Judging judging_of(const BoundReport& report);
 

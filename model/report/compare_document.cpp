@@ -88,12 +88,15 @@ Table device_table(const std::vector<CompareRow>& rows, const BoundReport* first
   if (model) table.columns.push_back({"token/s at most", true});
   table.columns.push_back({"ratio", true});
   table.columns.push_back({"bound by", false});
+  const bool judged = first != nullptr && first->inputs.measured.has_value();
+  if (judged) table.columns.push_back({"measured " + *first->inputs.measured, false});
   for (const CompareRow& row : rows) {
     if (!row.report) {
       std::vector<std::string> cells{row.device, "cannot", "", ""};
       if (model) cells.emplace_back("");
       cells.emplace_back("");
-      cells.push_back(row.reasons.empty() ? "" : row.reasons.front());
+      cells.emplace_back("see below");
+      if (judged) cells.emplace_back("");
       table.rows.push_back(std::move(cells));
       continue;
     }
@@ -106,6 +109,9 @@ Table device_table(const std::vector<CompareRow>& rows, const BoundReport* first
                         ? factor_text(first->evaluation->floors.serial.cold / f.serial.cold)
                         : "-");
     cells.push_back(words_for(f.serial_binding));
+    if (const auto m = judge_measured(*row.report)) {
+      cells.push_back(std::string(name_of(m->verdict)) + ", " + factor_text(m->ratio_cold) + " cold");
+    }
     table.rows.push_back(std::move(cells));
   }
   table.footnotes.push_back("ratio: serial cold floor of the first device over this one's; a ratio of floors is not a promise");
@@ -133,19 +139,22 @@ Table change_table(const std::vector<CompareRow>& rows, const BoundReport& first
 Table csv_table(const std::vector<CompareRow>& rows) {
   Table csv;
   for (const char* name : {"device", "fused_cold_s", "fused_any_residency_s", "critical_path_cold_s",
-                           "serial_cold_s", "binding", "reason"}) {
+                           "serial_cold_s", "binding", "measured_s", "verdict", "reason"}) {
     csv.columns.push_back({name, false});
   }
   for (const CompareRow& row : rows) {
     if (!row.report) {
-      csv.rows.push_back({row.device, "", "", "", "", "", row.reasons.empty() ? "" : row.reasons.front()});
+      csv.rows.push_back({row.device, "", "", "", "", "", "", "", row.reasons.empty() ? "" : row.reasons.front()});
       continue;
     }
     const GraphFloors& f = row.report->evaluation->floors;
+    const auto m = judge_measured(*row.report);
     csv.rows.push_back({row.device, exact_text(f.fused.cold.in_base_units()),
                         f.any_known ? exact_text(f.fused.any.in_base_units()) : "",
                         exact_text(f.critical_path.cold.in_base_units()),
-                        exact_text(f.serial.cold.in_base_units()), name_of(f.serial_binding), ""});
+                        exact_text(f.serial.cold.in_base_units()), name_of(f.serial_binding),
+                        m ? exact_text(m->time.in_base_units()) : "",
+                        m ? std::string(name_of(m->verdict)) : "", ""});
   }
   return csv;
 }
@@ -156,7 +165,18 @@ Document compare_document(const BoundInputs& inputs, const std::vector<CompareRo
   Document doc;
   const BoundReport* first = first_result(rows);
   doc.json = document_head("compare");
-  doc.json.set("inputs", Json::object().set("workload", inputs.workload).set("set", json_of(inputs.set)));
+  Json asked = Json::object();
+  asked.set("workload", inputs.workload).set("set", json_of(inputs.set));
+  Json names = Json::array();
+  for (const CompareRow& row : rows) names.push(row.device);
+  asked.set("devices", std::move(names));
+  if (first != nullptr) {
+    const ClockChoice& clocks = first->machine->clocks;
+    if (clocks.sm_clock) asked.set("sm_clock_hz", clocks.sm_clock->in_base_units());
+    if (clocks.memory_scale != 1) asked.set("memory_clock_scale", clocks.memory_scale);
+  }
+  if (inputs.measured) asked.set("measured", *inputs.measured);
+  doc.json.set("inputs", std::move(asked));
   std::vector<std::string> notes;
   std::vector<std::string> assumed;
   if (first != nullptr) {
@@ -172,11 +192,13 @@ Document compare_document(const BoundInputs& inputs, const std::vector<CompareRo
   doc.json.set("changes", first != nullptr ? changes_json(rows, *first) : Json::array());
 
   Section head;
-  head.title = first != nullptr ? first->evaluation->graph.name : inputs.workload;
-  head.tables.push_back(device_table(rows, first));
+  head.title = first != nullptr && first->evaluation->graph.ops.size() > 1
+                   ? first->evaluation->graph.name
+                   : inputs.workload;
   doc.sections.push_back(std::move(head));
+  doc.sections.push_back({"", {}, {}, {device_table(rows, first)}});
   for (const CompareRow& row : rows) {
-    if (row.reasons.size() < 2) continue;
+    if (row.reasons.empty()) continue;
     Section why{row.device + " cannot", {}, {}, {}};
     for (const std::string& reason : row.reasons) why.lines.push_back("- " + reason);
     doc.sections.push_back(std::move(why));

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/report/device_document.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "model/device/device_text.hpp"
 #include "model/quantity/unit_names.hpp"
 #include "model/report/document_head.hpp"
@@ -24,15 +28,33 @@ struct NumberRow {
   Position at;
 };
 
+/// Keys that describe any accelerator: a file that leaves one out does not know it.
+constexpr std::array<std::string_view, 16> kExpectedKeys{
+    "units",          "memory.sector_bytes",    "memory.hbm.bandwidth", "memory.hbm.capacity",
+    "memory.hbm.driver_capacity", "memory.l2.capacity", "memory.l2.bandwidth",
+    "memory.shared.capacity_per_unit", "memory.registers.capacity_per_unit", "link.h2d.bandwidth",
+    "link.d2h.bandwidth", "link.peer.bandwidth", "topology.devices_per_node", "topology.kind",
+    "topology.in_network_reduction", "topology.multicast"};
+
 struct NumberRows {
   std::vector<NumberRow> rows;
   int known = 0;
+  int absent = 0;  ///< expected keys that the file does not have
+
+  [[nodiscard]] int asked() const { return static_cast<int>(rows.size()) + absent; }
+  [[nodiscard]] double share_known() const {
+    return asked() == 0 ? 0 : static_cast<double>(known) / asked();
+  }
 
   template <class Q>
   void operator()(const std::string& path, const char* leaf, const MaybeSourced<Q>& member) {
-    if (!member.known && member.unknown_because.empty()) return;  // no key of this device
     NumberRow row;
     row.key = path.empty() ? std::string(leaf) : path + "." + leaf;
+    if (!member.known && member.unknown_because.empty()) {
+      const bool expected = std::find(kExpectedKeys.begin(), kExpectedKeys.end(), row.key) != kExpectedKeys.end();
+      absent += expected ? 1 : 0;
+      return;
+    }
     row.unknown = member.unknown_because;
     row.at = member.at;
     if (member.known) {
@@ -77,7 +99,8 @@ Json number_json(const NumberRow& row, const DeviceSpec& device) {
 }
 
 bool shown_rate(ResourceId id) {
-  return id.input != Precision::any && id.accumulate != Precision::any && id.unit != Unit::linear;
+  return id.input != Precision::any && id.accumulate != Precision::any && id.unit != Unit::linear &&
+         id.unit != Unit::host;
 }
 
 bool is_compute(ResourceId id) { return amount_kind(id.unit) == AmountKind::flops; }
@@ -130,7 +153,7 @@ Table rate_table(const Machine& machine) {
 Table number_table(const NumberRows& numbers) {
   Table table;
   table.title = "Every number of the file";
-  table.columns = {{"key", false}, {"value", true}, {"range", false}, {"origin", false}, {"source", false}};
+  table.columns = {{"key", false, true}, {"value", true}, {"range", false}, {"origin", false}, {"source", false}};
   for (const NumberRow& row : numbers.rows) {
     if (!row.unknown.empty()) {
       table.rows.push_back({row.key, "unknown", "", "", row.unknown});
@@ -176,7 +199,11 @@ std::string capacity_text(const DeviceSpec& device) {
   return to_text(b, 3) + " = " + to_text_binary(b, 4);
 }
 
-ResourceId bf16_tensor() { return {Unit::tensor, Precision::bf16, Precision::fp32}; }
+/// bf16 where there is one, else fp16 (Volta, Turing).
+ResourceId half_tensor(const Rates& rates) {
+  const ResourceId bf16{Unit::tensor, Precision::bf16, Precision::fp32};
+  return rates[bf16].known ? bf16 : ResourceId{Unit::tensor, Precision::fp16, Precision::fp32};
+}
 
 }  // namespace
 
@@ -185,27 +212,28 @@ Document device_list_document(const std::vector<Machine>& machines) {
   Json list = Json::array();
   Table table;
   table.columns = {{"device", false},      {"what", false},        {"HBM", true},
-                   {"bandwidth", true},    {"bf16 tensor", true}, {"ridge FLOP/B", true},
+                   {"bandwidth", true},    {"16-bit tensor", true}, {"ridge FLOP/B", true},
                    {"numbers known", true}};
   for (const Machine& m : machines) {
     const NumberRows numbers = numbers_of(m.device);
-    const Rate& bf16 = m.rates[bf16_tensor()];
+    const ResourceId half = half_tensor(m.rates);
+    const Rate& half_rate = m.rates[half];
     const Rate& hbm = m.rates[{Unit::hbm}];
-    const auto ridge = ridge_point(m.rates, bf16_tensor(), Unit::hbm);
-    const double share = numbers.rows.empty() ? 0 : static_cast<double>(numbers.known) /
-                                                        static_cast<double>(numbers.rows.size());
+    const auto ridge = ridge_point(m.rates, half, Unit::hbm);
+    const double share = numbers.share_known();
     list.push(Json::object()
                   .set("name", m.device.name)
                   .set("title", m.device.title)
                   .set("hbm_capacity_bytes", m.device.hbm.capacity ? Json(m.device.hbm.capacity->value.in_base_units()) : Json())
                   .set("hbm_bytes_per_s", hbm.known ? Json(hbm.nominal.in_base_units()) : Json())
-                  .set("bf16_flops_per_s", bf16.known ? Json(bf16.nominal.in_base_units()) : Json())
+                  .set("half_precision", half_rate.known ? Json(name_of(half)) : Json())
+                  .set("half_precision_flops_per_s", half_rate.known ? Json(half_rate.nominal.in_base_units()) : Json())
                   .set("ridge_flops_per_byte", ridge ? Json(ridge->in_base_units()) : Json())
                   .set("share_known", share));
     table.rows.push_back({m.device.name, m.device.title,
                           capacity_text(m.device),
                           hbm.known ? rate_text({Unit::hbm}, hbm.nominal) : "-",
-                          bf16.known ? rate_text(bf16_tensor(), bf16.nominal) : "-",
+                          half_rate.known ? rate_text(half, half_rate.nominal) : "-",
                           ridge ? number_text(ridge->in_base_units(), 3) : "-", percent_text(share)});
   }
   doc.json.set("devices", std::move(list));
@@ -224,8 +252,7 @@ Document device_document(const Machine& machine) {
   doc.json.set("assumptions", Json::array()).set("notes", Json::array());
   Json list = Json::array();
   for (const NumberRow& row : numbers.rows) list.push(number_json(row, device));
-  const double share = numbers.rows.empty() ? 0 : static_cast<double>(numbers.known) /
-                                                      static_cast<double>(numbers.rows.size());
+  const double share = numbers.share_known();
   doc.json.set("vendor", device.vendor).set("compute_capability", device.compute_capability);
   doc.json.set("numbers", std::move(list)).set("rates", rates_json(machine));
   doc.json.set("s_keep_bytes", machine.chip.keep_known ? Json(machine.chip.keep.in_base_units()) : Json());
@@ -235,10 +262,10 @@ Document device_document(const Machine& machine) {
   Section head;
   head.title = device_line(machine);
   head.fields = {{"vendor", device.vendor},
-                 {"compute capability", device.compute_capability},
+                 {"compute capability", device.compute_capability.empty() ? "none" : device.compute_capability},
                  {"file", device.file},
                  {"numbers known", std::to_string(numbers.known) + " of " +
-                                       std::to_string(numbers.rows.size()) + " (" + percent_text(share) + ")"}};
+                                       std::to_string(numbers.asked()) + " (" + percent_text(share) + ")"}};
   doc.sections.push_back(head);
   doc.sections.push_back({"", {}, {}, {rate_table(machine)}});
   doc.sections.push_back(caches_section(machine));

@@ -54,6 +54,7 @@ class Json {
 struct Column {
   std::string name;
   bool right = false;  ///< numbers align right
+  bool whole = false;  ///< never cut to fit the width
 };
 
 struct Table {

@@ -5,6 +5,7 @@
 
 #include "model/quantity/unit_names.hpp"
 #include "model/report/resource_words.hpp"
+#include "model/report/routing_section.hpp"
 
 namespace floorline {
 
@@ -116,7 +117,12 @@ std::vector<std::string> floor_conditions(const Evaluation& evaluation, const Ma
   std::vector<std::string> all;
   const OperatorGraph& graph = evaluation.graph;
   all.push_back("cold: nothing of it on chip when the interval opens, every output in HBM when it closes");
-  if (has_kind(graph, OperatorKind::gemm) || has_kind(graph, OperatorKind::attention)) {
+  const bool multiplies = has_kind(graph, OperatorKind::gemm) ||
+                          has_kind(graph, OperatorKind::attention) ||
+                          has_kind(graph, OperatorKind::grouped_gemm) ||
+                          has_kind(graph, OperatorKind::ssm_scan) ||
+                          has_kind(graph, OperatorKind::linear_attention);
+  if (multiplies) {
     all.push_back("matrix products by the classical algorithm, at the precisions shown, dense");
   }
   if (has_unit(evaluation.floors, Unit::tensor)) {
@@ -128,6 +134,7 @@ std::vector<std::string> floor_conditions(const Evaluation& evaluation, const Ma
   if (has_unit(evaluation.floors, Unit::linear)) {
     all.push_back("sums and scalings of norms and softmax may share vector and tensor unit");
   }
+  for (std::string& line : kind_conditions(evaluation, machine)) all.push_back(std::move(line));
   all.push_back("no compressible allocations; no operand shared between sequences");
   const Rates* rates = machine == nullptr ? nullptr : &machine->rates;
   if (rates != nullptr && !evaluation.floors.proven) {

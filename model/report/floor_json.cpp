@@ -42,6 +42,8 @@ const char* amount_key(ResourceId id) {
       return "flops";
     case AmountKind::operations:
       return "operations";
+    case AmountKind::seconds:
+      return "host_s";
   }
   return "";
 }
@@ -54,6 +56,8 @@ const char* rate_key(ResourceId id) {
       return "flops_per_s";
     case AmountKind::operations:
       return "per_s";
+    case AmountKind::seconds:
+      return "host_s_per_s";
   }
   return "";
 }
@@ -114,16 +118,17 @@ Json json_of(const ObservedTerms& observed) {
   return json;
 }
 
-Json json_of_total(const GraphFloors& floors, double ranks) {
+Json json_of_total(const GraphFloors& floors, double ranks, bool has_device) {
   Json json = Json::object();
   const bool known = floors.any_known;
+  const auto known_bytes = [has_device](Bytes b) { return has_device ? Json(b.in_base_units()) : Json(); };
   json.set("ranks", ranks);
   json.set("flops", floors.sum.flops.in_base_units());
   json.set("flops_all_ranks", floors.sum.flops.in_base_units() * ranks);
-  json.set("hbm_read_bytes", floors.sum.hbm_read.in_base_units());
-  json.set("hbm_write_bytes", floors.sum.hbm_write.in_base_units());
-  json.set("fused_hbm_read_bytes", floors.fused_demand.hbm_read.in_base_units());
-  json.set("fused_hbm_write_bytes", floors.fused_demand.hbm_write.in_base_units());
+  json.set("hbm_read_bytes", known_bytes(floors.sum.hbm_read));
+  json.set("hbm_write_bytes", known_bytes(floors.sum.hbm_write));
+  json.set("fused_hbm_read_bytes", known_bytes(floors.fused_demand.hbm_read));
+  json.set("fused_hbm_write_bytes", known_bytes(floors.fused_demand.hbm_write));
   json.set("serial", residency_json(floors.serial, known, {}, false));
   json.set("critical_path", residency_json(floors.critical_path, known, {}, false));
   json.set("fused", residency_json(floors.fused, known, floors.fused_binding,

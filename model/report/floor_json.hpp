@@ -19,6 +19,7 @@ Json json_of(const Floor& floor);
 Json json_of_any_residency(const Floor& floor);
 Json json_of(const ObservedTerms& observed);
 /// total { … } of a graph on `ranks` ranks.
-Json json_of_total(const GraphFloors& floors, double ranks);
+/// Without a device (a kernel by numbers) HBM bytes are not known: null.
+Json json_of_total(const GraphFloors& floors, double ranks, bool has_device = true);
 
 }  // namespace floorline

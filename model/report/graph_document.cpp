@@ -47,7 +47,13 @@ Json operator_json(const Operator& op, const BoundOperator& bound, const Operato
   json.set("compute", name_of(op.compute)).set("accumulate", name_of(op.accumulate));
   if (op.sparse) json.set("sparse", true);
   if (op.kind == OperatorKind::copy) json.set("path", name_of(op.path));
+  if (op.access == Access::random) json.set("access", "random");
+  if (op.kind == OperatorKind::conv) json.set("algorithm", name_of(op.algorithm));
   if (!op.sequences.empty()) json.set("sequences", sequences_json(op));
+  if (op.stated_work) json.set("stated_flops", expression_json(*op.stated_work));
+  if (op.stated_traffic) json.set("stated_bytes", expression_json(*op.stated_traffic));
+  if (op.work_scale != 1) json.set("flops_scale", op.work_scale);
+  if (op.traffic_scale != 1) json.set("bytes_scale", op.traffic_scale);
   json.set("times", bound.times);
   return json;
 }
@@ -127,7 +133,11 @@ Document graph_document(const GraphReport& report) {
   Document doc;
   doc.json = document_head("graph");
   doc.json.set("kind", "graph").set("name", graph.name);
-  doc.json.set("inputs", Json::object().set("workload", report.workload));
+  if (graph.routing != Routing::least) doc.json.set("routing", name_of(graph.routing));
+  doc.json.set("inputs", Json::object()
+                             .set("workload", report.workload)
+                             .set("set", json_of(report.set))
+                             .set("stage", report.stage));
   const std::vector<std::string> assumed = unique_lines({graph.assumptions, report.assumptions});
   const std::vector<std::string> notes = unique_lines({graph.notes, report.notes});
   doc.json.set("assumptions", json_of(assumed)).set("notes", json_of(notes));
@@ -163,19 +173,25 @@ Document kinds_document() {
   Json kinds = Json::array();
   Table table;
   table.columns = {{"kind", false}, {"keys (optional ones with their default)", false}, {"what", false}};
-  for (const KindInfo& kind : operator_kinds()) {
+  std::vector<KindInfo> rows(operator_kinds().begin(), operator_kinds().end());
+  rows.push_back(moe_shorthand());
+  for (const KindInfo& kind : rows) {
     std::string keys = kind.kind == OperatorKind::copy ? "path" : "";
     Json list = Json::array();
     for (const KeyInfo& key : kind.keys) {
       const std::string name(name_of(key.key));
-      keys += (keys.empty() ? "" : " ") + (key.required ? name : "[" + name + "=" + key.fallback + "]");
+      const std::string fallback = *key.fallback == '\0' ? "" : std::string("=") + key.fallback;
+      keys += (keys.empty() ? "" : " ") + (key.required ? name : "[" + name + fallback + "]");
       list.push(Json::object().set("name", name).set("required", key.required).set("meaning", key.meaning));
     }
     kinds.push(Json::object().set("kind", kind.name).set("summary", kind.summary).set("keys", std::move(list)));
     table.rows.push_back({kind.name, keys, kind.summary});
   }
   table.footnotes.push_back("Everywhere: in, weight, out, kv (storage), compute, accumulate, sparse; "
-                            "attention also form=fused|naive; copy also path=h2d|d2h|d2d.");
+                            "attention also form=fused|naive; copy also path=h2d|d2h|d2d; "
+                            "conv also algorithm=any|direct|winograd; elementwise, gather and scatter "
+                            "also access=contiguous|strided|random. moe is a name for several "
+                            "operators, in --op only.");
   doc.json.set("kinds", std::move(kinds));
   doc.csv = table;
   doc.sections.push_back({"", {}, {}, {table}});

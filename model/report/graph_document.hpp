@@ -13,6 +13,8 @@ struct GraphReport {
   std::string workload;
   const OperatorGraph* graph = nullptr;
   const BoundGraph* bound = nullptr;
+  std::vector<std::string> set;
+  int stage = 1;
   std::optional<double> parameters;  ///< of a model
   std::optional<double> active_parameters;
   std::vector<std::string> assumptions;

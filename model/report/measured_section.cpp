@@ -44,19 +44,6 @@ std::vector<std::string> doubts_impossible(const BoundReport& report) {
   return doubt;
 }
 
-std::vector<std::string> doubts(const BoundReport& report, const Measured& m) {
-  if (m.verdict == MeasuredVerdict::impossible) return doubts_impossible(report);
-  if (m.verdict == MeasuredVerdict::warm) {
-    return {"below the cold floor: part of the data was on chip, or the run was not cold; compare with "
-            "the any-residency floor"};
-  }
-  if (m.ratio_cold > kFarAbove) {
-    return {"above twice the floor: " + words_for(report.evaluation->floors.serial_binding) +
-            " does not hold it there; look at latency, occupancy and launches, or at lower clocks"};
-  }
-  return {};
-}
-
 /// Of one rank.
 struct Achieved {
   double flops_per_s = 0;
@@ -76,6 +63,27 @@ Achieved achieved(const BoundReport& report, const Measured& m) {
     a.mfu = a.flops_per_s / *a.peak;
   }
   return a;
+}
+
+std::vector<std::string> doubts(const BoundReport& report, const Measured& m) {
+  if (m.verdict == MeasuredVerdict::impossible) return doubts_impossible(report);
+  if (m.verdict == MeasuredVerdict::warm) {
+    return {"below the cold floor: part of the data was on chip, or the run was not cold; compare with "
+            "the any-residency floor"};
+  }
+  std::vector<std::string> lines;
+  const Achieved a = achieved(report, m);
+  if (a.mfu && *a.mfu > 1) {
+    lines.push_back("above the published peak: the chip ran above the clock that peak assumes (it may, "
+                    "up to the highest clock of the floor), or F, precision or sparsity is not as stated");
+  }
+  const Seconds serial = judging_of(report).serial;
+  if (serial > Seconds(0) && m.time / serial > kFarAbove) {
+    lines.push_back("above twice the floor of kernels that do not overlap: " +
+                    words_for(report.evaluation->floors.serial_binding) +
+                    " alone does not explain it; look at latency, occupancy and launches, or at lower clocks");
+  }
+  return lines;
 }
 
 }  // namespace
@@ -113,7 +121,11 @@ Section measured_section(const BoundReport& report, const Measured& m) {
     field("against the cold floor", factor_text(m.ratio_cold) + "; the floor is " +
                                         percent_text(1 / m.ratio_cold) + " of the time");
   }
-  field("against any residency", m.ratio_any ? factor_text(*m.ratio_any) : "no floor above zero");
+  const Seconds serial = judging_of(report).serial;
+  if (report.evaluation->floors.ops.size() > 1 && serial > Seconds(0)) {
+    field("against the serial floor", factor_text(m.time / serial) + " (kernels do not overlap)");
+  }
+  if (report.machine != nullptr) field("against any residency", m.ratio_any ? factor_text(*m.ratio_any) : "no floor above zero");
   if (a.flops_per_s > 0) field("work rate", to_text(FlopsPerSecond(a.flops_per_s)));
   if (a.bytes_per_s > 0) {
     field("traffic rate", to_text(BytesPerSecond(a.bytes_per_s)) + " = " +

@@ -51,14 +51,17 @@ std::string words_for(ResourceId id) {
 }
 
 std::string words_for(const Term& term) {
-  const bool pooled = term.rate->pooled && term.resource.unit == Unit::vector;
-  return words_for(term.resource) + (pooled ? " + tensor unit" : "");
+  if (term.rate->pooled && term.resource.unit == Unit::vector) {
+    return std::string(name_of(term.resource.input)) + " vector + tensor units";
+  }
+  const bool plain = term.rate->pooled || *term.rate->how == '\0';
+  return words_for(term.resource) + (plain ? "" : " (" + std::string(term.rate->how) + ")");
 }
 
 std::string short_words_for(ResourceId id) {
   switch (id.unit) {
-    case Unit::tensor: return "tensor " + std::string(name_of(id.input));
-    case Unit::vector: return "vector " + std::string(name_of(id.input));
+    case Unit::tensor: return std::string(name_of(id.input)) + " tensor";
+    case Unit::vector: return std::string(name_of(id.input)) + " vector";
     case Unit::hbm: return "HBM";
     default: return words_for(id);
   }
@@ -72,6 +75,8 @@ std::string amount_text(ResourceId id, Amount amount) {
       return to_text(Flops(amount.in_base_units()));
     case AmountKind::operations:
       return number_text(amount.in_base_units()) + " operations";
+    case AmountKind::seconds:
+      return to_text(Seconds(amount.in_base_units()));
   }
   return "";
 }
@@ -84,8 +89,22 @@ std::string rate_text(ResourceId id, AmountPerSecond rate) {
       return to_text(FlopsPerSecond(rate.in_base_units()));
     case AmountKind::operations:
       return number_text(rate.in_base_units() / 1e12) + "e12/s";
+    case AmountKind::seconds:
+      return "as stated";
   }
   return "";
+}
+
+std::string demand_words_for(ResourceId id) {
+  if (id.unit == Unit::compute) return "work";
+  if (id.unit == Unit::memory) return "traffic";
+  switch (amount_kind(id.unit)) {
+    case AmountKind::flops: return "work on the " + words_for(id);
+    case AmountKind::operations: return words_for(id);
+    case AmountKind::seconds: return "time on the " + words_for(id);
+    case AmountKind::bytes: break;
+  }
+  return id.unit == Unit::hbm ? "HBM traffic" : "traffic on " + words_for(id);
 }
 
 std::string percent_text(double fraction) {

@@ -18,6 +18,8 @@ std::string short_words_for(ResourceId id);
 /// "134.3 MB", "1.100 TFLOP", "4.2e9 operations", by the kind of the resource.
 std::string amount_text(ResourceId id, Amount amount);
 std::string rate_text(ResourceId id, AmountPerSecond rate);
+/// What is asked of it: "HBM traffic", "work on the bf16 tensor unit".
+std::string demand_words_for(ResourceId id);
 /// 41.27 -> "41.3 %"; small shares keep one significant digit.
 std::string percent_text(double fraction);
 std::string factor_text(double factor);  ///< "2.33x"

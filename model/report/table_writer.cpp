@@ -142,7 +142,7 @@ void fit(Widths& widths, const std::vector<Column>& columns, std::size_t page_wi
   std::size_t ceiling = std::max(page_width, kNarrowest);
   while (true) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (!columns[i].right) widths[i] = std::min(widths[i], ceiling);
+      if (!columns[i].right && !columns[i].whole) widths[i] = std::min(widths[i], ceiling);
     }
     if (ceiling == kNarrowest || table_width(widths) <= page_width) return;
     --ceiling;

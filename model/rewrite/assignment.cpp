@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/rewrite/assignment.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -31,12 +32,15 @@ double amount(const Assignment& a, Dimension dimension) {
   return q.base;
 }
 
+bool is_routed(const OperatorGraph& graph);
+
 std::vector<std::string> assignable(const OperatorGraph& graph) {
   std::vector<std::string> names = graph.symbols.names();
   for (const Operator& op : graph.ops) {
     names.push_back("op." + op.name + ".bytes");
     names.push_back("op." + op.name + ".flops");
   }
+  if (is_routed(graph)) names.emplace_back("routing");
   return names;
 }
 
@@ -62,6 +66,19 @@ void assign_operator(OperatorGraph& graph, const Assignment& a) {
   }
 }
 
+bool is_routed(const OperatorGraph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Operator& op) {
+    return op.kind == OperatorKind::grouped_gemm || op.kind == OperatorKind::dispatch ||
+           op.kind == OperatorKind::combine;
+  });
+}
+
+void assign_routing(OperatorGraph& graph, const Assignment& a) {
+  const auto routing = routing_from(a.value);
+  if (!routing || a.scale) refuse(a.name, "\"" + a.value + "\" is not one of least, uniform, all");
+  graph.routing = *routing;
+}
+
 }  // namespace
 
 Assignment parse_assignment(std::string_view text) {
@@ -70,7 +87,8 @@ Assignment parse_assignment(std::string_view text) {
     refuse(std::string(text), "expected NAME=VALUE or NAME*=FACTOR");
   }
   Assignment a;
-  a.scale = text[equals - 1] == '*';
+  // The '*' before '=' may end a glob of weight names.
+  a.scale = text[equals - 1] == '*' && !text.starts_with("weight_dtype.");
   a.name = std::string(text.substr(0, equals - (a.scale ? 1 : 0)));
   a.value = std::string(text.substr(equals + 1));
   if (a.name.empty()) refuse(std::string(text), "expected a name before the sign");
@@ -100,6 +118,7 @@ void assign(DeviceSpec& device, const Assignment& a) {
 
 void assign(OperatorGraph& graph, const Assignment& a) {
   if (a.name.starts_with("op.")) return assign_operator(graph, a);
+  if (a.name == "routing" && is_routed(graph)) return assign_routing(graph, a);
   const std::optional<double> before = graph.symbol(a.name);
   if (!before) {
     refuse(a.name, "is not a symbol of this workload" + did_you_mean(a.name, assignable(graph)));

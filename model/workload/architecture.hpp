@@ -83,6 +83,8 @@ struct ExpertShape {
   Activation activation = Activation::silu;
   bool bias = false;
   bool shared_gate = false;  ///< the shared expert's result is multiplied by a learned gate
+  bool router_bias = false;
+  bool score_bias = false;  ///< one fp32 number an expert, added to the scores to balance loads
 };
 
 /// Equal layers; Architecture::order says which layers they are.
@@ -156,7 +158,8 @@ struct Architecture {
   std::vector<int> order;             ///< kind of each layer; empty: kinds as they stand
   std::vector<NamedWeight> weights;
   std::vector<std::string> assumptions;
-  std::string quantization;  ///< "fp8, block 128 x 128"; empty: none
+  Precision kv_dtype = Precision::none;  ///< of the cache, where the checkpoint says so
+  std::string quantization;              ///< "fp8, block 128 x 128"; empty: none
   Position at;
 
   [[nodiscard]] std::int64_t layer_count() const;

@@ -7,21 +7,51 @@
 
 #include "model/input/table_reader.hpp"
 #include "model/workload/architecture/family.hpp"
+#include "model/workload/architecture/quantization.hpp"
 
 namespace floorline {
 
 namespace {
 
+/// Where the keys of the text model stand.
+enum class Inside : std::uint8_t { top, text_config };
+
 struct Family {
   std::string_view architecture;  ///< architectures[0]
   std::string_view model_type;    ///< where a file has no architectures
   ReadFamily read;
+  Inside where = Inside::top;
 };
 
+// Several model types of one architecture are several rows.
 constexpr std::array kFamilies{
+    Family{"DeepseekV2ForCausalLM", "deepseek_v2", read_deepseek_v2},
+    Family{"DeepseekV3ForCausalLM", "deepseek_v3", read_deepseek_v3},
+    Family{"DeepseekV3ForCausalLM", "kimi_k2", read_kimi_k2},
+    Family{"DeepseekV32ForCausalLM", "deepseek_v32", read_deepseek_v32},
+    Family{"Gemma2ForCausalLM", "gemma2", read_gemma2},
+    Family{"Gemma3ForCausalLM", "gemma3_text", read_gemma3_text},
+    Family{"Gemma3ForConditionalGeneration", "gemma3", read_gemma3_text, Inside::text_config},
+    Family{"GptOssForCausalLM", "gpt_oss", read_gpt_oss},
+    Family{"Llama4ForCausalLM", "llama4_text", read_llama4_text},
+    Family{"Llama4ForConditionalGeneration", "llama4", read_llama4_text, Inside::text_config},
     Family{"LlamaForCausalLM", "llama", read_llama},
+    Family{"MiMoForCausalLM", "mimo", read_mimo},
+    Family{"MiniMaxM2ForCausalLM", "minimax_m2", read_minimax_m2},
     Family{"MistralForCausalLM", "mistral", read_mistral},
+    Family{"MixtralForCausalLM", "mixtral", read_mixtral},
+    Family{"NemotronForCausalLM", "nemotron", read_nemotron},
+    Family{"NemotronHForCausalLM", "nemotron_h", read_nemotron_h},
+    Family{"Phi3ForCausalLM", "phi3", read_phi3},
+    Family{"Qwen2ForCausalLM", "qwen2", read_qwen2},
     Family{"Qwen3ForCausalLM", "qwen3", read_qwen3},
+    Family{"Qwen3MoeForCausalLM", "qwen3_moe", read_qwen3_moe},
+    Family{"Qwen3VLForConditionalGeneration", "qwen3_vl", read_qwen3, Inside::text_config},
+    Family{"Qwen3VLMoeForConditionalGeneration", "qwen3_vl_moe", read_qwen3_moe,
+           Inside::text_config},
+    Family{"Qwen3_5ForConditionalGeneration", "qwen3_5", read_qwen3_5_text, Inside::text_config},
+    Family{"Qwen3_5MoeForConditionalGeneration", "qwen3_5_moe", read_qwen3_5_moe_text,
+           Inside::text_config},
 };
 
 struct IgnoredKey {
@@ -70,6 +100,8 @@ bool may_change_sizes(const std::string& key) {
 }
 
 bool is_ignored(std::string_view key) {
+  // Ids of tokens: values, no sizes.
+  if (key.ends_with("_token_id") || key.ends_with("_token_index")) return true;
   return std::any_of(kIgnored.begin(), kIgnored.end(),
                      [&](const IgnoredKey& ignored) { return ignored.key == key; });
 }
@@ -87,11 +119,7 @@ void judge_the_rest(TableReader& config, const Node& root, Architecture& archite
   for (const std::string& key : config.unread_keys()) {
     const Node& value = *root.find(key);
     if (value.kind == Node::Kind::null || is_ignored(key)) continue;
-    if (key == "quantization_config") {
-      config.error(key,
-                   "quantized checkpoints are not understood yet; remove this key and state "
-                   "the storage with --set weight_dtype=fp8_e4m3 or another precision");
-    } else if (value.kind == Node::Kind::table && key.ends_with("_config")) {
+    if (value.kind == Node::Kind::table && key.ends_with("_config")) {
       config.error(key,
                    "a model inside a model is not understood yet; expected a text model alone");
     } else if (may_change_sizes(key)) {
@@ -108,11 +136,20 @@ void judge_the_rest(TableReader& config, const Node& root, Architecture& archite
 
 std::string all_known() {
   std::string out;
-  for (const Family& family : kFamilies) {
-    if (!out.empty()) out += ", ";
-    out += family.architecture;
-  }
+  for (const std::string& name : known_architectures()) out += (out.empty() ? "" : ", ") + name;
   return out;
+}
+
+/// The row of an architecture, and among several that of the model type.
+const Family* find_family(const std::string* architecture, const std::string* type) {
+  const Family* found = nullptr;
+  for (const Family& family : kFamilies) {
+    const bool same_type = type != nullptr && family.model_type == *type;
+    if (architecture != nullptr ? family.architecture == *architecture : same_type) {
+      if (found == nullptr || same_type) found = &family;
+    }
+  }
+  return found;
 }
 
 const Family* family_of(TableReader& config) {
@@ -127,11 +164,9 @@ const Family* family_of(TableReader& config) {
                      "; known here: " + all_known());
     return nullptr;
   }
-  const auto is_it = [&](const Family& family) {
-    return by_name ? family.architecture == named->front() : family.model_type == *type;
-  };
-  const auto* const found = std::find_if(kFamilies.begin(), kFamilies.end(), is_it);
-  if (found == kFamilies.end()) {
+  const Family* found =
+      find_family(by_name ? &named->front() : nullptr, type ? &*type : nullptr);
+  if (found == nullptr) {
     const char* key = by_name ? "architectures" : "model_type";
     config.error(key, quoted(by_name ? named->front() : *type) +
                           " is not an architecture known here; known: " + all_known());
@@ -142,6 +177,55 @@ const Family* family_of(TableReader& config) {
                                    std::string(found->model_type) + "\"");
   }
   return found;
+}
+
+/// The text model of a configuration that has one inside, with what it inherits from outside.
+Architecture read_inside(TableReader& outer, const Node& root, const Family& family) {
+  const Node* inner = outer.required_node("text_config", "a table with the text model");
+  if (inner == nullptr || inner->kind != Node::Kind::table) {
+    if (inner != nullptr) outer.error("text_config", "expected a table with the text model");
+    return {};
+  }
+  Node whole = *inner;
+  for (const char* key : {"tie_word_embeddings", "torch_dtype", "dtype"}) {
+    const Node* value = outer.node(key);
+    const bool stated = whole.find("dtype") != nullptr || whole.find("torch_dtype") != nullptr;
+    const bool is_dtype = std::string_view(key) != "tie_word_embeddings";
+    if (value == nullptr || whole.find(key) != nullptr || (is_dtype && stated)) continue;
+    whole.members.push_back({key, value->at, *value});
+  }
+  TableReader reader(whole, "text_config", outer.diagnostics());
+  reader.node("model_type");
+  Architecture architecture = family.read(reader);
+  const bool here = reader.has("quantization_config");
+  read_quantization(here ? reader : outer, architecture);
+  reader.node("quantization_config");
+  outer.node("quantization_config");
+  judge_the_rest(reader, whole, architecture);
+  for (const char* key : {"vision_config", "audio_config"}) {
+    const Node* other = outer.node(key);
+    if (other == nullptr || other->kind == Node::Kind::null) continue;
+    architecture.assumptions.push_back(std::string(key == std::string_view("vision_config")
+                                                       ? "the vision tower (vision_config"
+                                                       : "the audio tower (audio_config") +
+                                       ") and its projector are not counted");
+  }
+  judge_the_rest(outer, root, architecture);
+  return architecture;
+}
+
+/// Products of sizes stay within 63 bits one by one; all of a model must too.
+void refuse_overflow(const Architecture& architecture, const Node& config,
+                     Diagnostics& diagnostics) {
+  constexpr double kMostParameters = 1e18;
+  double sum = 0;
+  for (const NamedWeight& w : architecture.weights) {
+    sum += static_cast<double>(w.rows) * static_cast<double>(w.cols) *
+           static_cast<double>(w.count);
+  }
+  if (sum > kMostParameters) {
+    diagnostics.add(config.at, "", "more than 10^18 parameters; expected a model that could exist");
+  }
 }
 
 std::string name_of_file(const std::string& path) {
@@ -162,10 +246,16 @@ Architecture architecture_from(const Node& config, std::string name) {
     if (family == nullptr) {
       reader.ignore_unread();
     } else {
-      architecture = family->read(reader);
-      judge_the_rest(reader, config, architecture);
+      const bool inside = family->where == Inside::text_config;
+      architecture = inside ? read_inside(reader, config, *family) : family->read(reader);
+      if (!inside) {
+        read_quantization(reader, architecture);
+        reader.node("quantization_config");
+        judge_the_rest(reader, config, architecture);
+      }
     }
   }
+  if (diagnostics.empty()) refuse_overflow(architecture, config, diagnostics);
   diagnostics.throw_if_any();
   architecture.name = std::move(name);
   architecture.at = config.at;
@@ -190,7 +280,11 @@ bool is_model_config(const Node& document) {
 
 std::vector<std::string> known_architectures() {
   std::vector<std::string> names;
-  for (const Family& family : kFamilies) names.emplace_back(family.architecture);
+  for (const Family& family : kFamilies) {
+    if (names.empty() || names.back() != family.architecture) {
+      names.emplace_back(family.architecture);
+    }
+  }
   return names;
 }
 

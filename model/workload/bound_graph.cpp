@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "model/quantity/unit_names.hpp"
+#include "model/workload/operator_agreement.hpp"
+
 namespace floorline {
 
 namespace {
@@ -31,7 +34,8 @@ bool measure(const Tensor& tensor, std::span<const double> values, BoundTensor& 
 }
 
 double copies_of(const Tensor& tensor, double times) {
-  const bool per_iteration = tensor.role == TensorRole::weight || tensor.role == TensorRole::state;
+  const bool per_iteration = tensor.role == TensorRole::weight ||
+                             tensor.role == TensorRole::scale || tensor.role == TensorRole::state;
   return per_iteration && !tensor.shared ? times : 1;
 }
 
@@ -74,6 +78,7 @@ void add_uses(const std::vector<TensorId>& ids, BoundGraph& bound, int& first, i
 }
 
 void lay_out(const OperatorGraph& graph, BoundGraph& bound) {
+  bound.routing = graph.routing;
   bound.tensors.resize(graph.tensors.size());
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) bound.tensors[t].role = graph.tensors[t].role;
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
@@ -84,6 +89,8 @@ void lay_out(const OperatorGraph& graph, BoundGraph& bound) {
     b.accumulate = op.accumulate;
     b.sparse = op.sparse;
     b.path = op.path;
+    b.access = op.access;
+    b.algorithm = op.algorithm;
     b.work_scale = op.work_scale;
     b.traffic_scale = op.traffic_scale;
     add_uses(op.inputs, bound, b.first_input, b.input_count);
@@ -131,6 +138,7 @@ bool product_agrees(const BoundGraph& bound, const BoundOperator& op, double k) 
   const double in = bound.tensors[static_cast<std::size_t>(bound.inputs(op)[0].tensor)].elements;
   double weight = 0;
   for (const TensorUse& use : bound.inputs(op).subspan(1)) {
+    if (bound.tensors[static_cast<std::size_t>(use.tensor)].role == TensorRole::scale) continue;
     if (bound.tensors[static_cast<std::size_t>(use.tensor)].role != TensorRole::intermediate ||
         op.input_count == 2) {
       weight += bound.tensors[static_cast<std::size_t>(use.tensor)].elements;
@@ -154,8 +162,8 @@ void explain_sizes(const OperatorGraph& graph, const BoundGraph& bound, Diagnost
       const double size = tensor.shape[d].evaluate(graph.symbol_values);
       if (is_size(size)) continue;
       diagnostics.add(tensor.at, "tensor." + tensor.name + ".shape",
-                      "\"" + tensor.shape[d].text() +
-                          "\" is not a size here; expected a whole number from 0 to 2^53");
+                      "\"" + tensor.shape[d].text() + "\" is " + number_text(size, 6) +
+                          " here; expected a whole number from 0 to 2^53");
     }
     if (diagnostics.empty() && !measure(tensor, graph.symbol_values, scratch)) {
       diagnostics.add(tensor.at, "tensor." + tensor.name + ".shape",
@@ -167,6 +175,8 @@ void explain_sizes(const OperatorGraph& graph, const BoundGraph& bound, Diagnost
     if (!fill_operator(graph.ops[i], graph.symbol_values, scratch)) {
       diagnostics.add(graph.ops[i].at, "op." + graph.ops[i].name,
                       "a key is negative or not finite; expected numbers from 0 up");
+    } else if (const char* wrong = contradiction(bound, scratch)) {
+      diagnostics.add(graph.ops[i].at, "op." + graph.ops[i].name, wrong);
     } else if (!mask_agrees(bound, scratch)) {
       diagnostics.add(graph.ops[i].at, "op." + graph.ops[i].name,
                       key_or(scratch, Key::causal, 1) == 0
@@ -200,6 +210,30 @@ void explain_products(const OperatorGraph& graph, const BoundGraph& bound, Diagn
   }
 }
 
+/// What a fused attention kernel could not be: uneven heads, more new tokens than keys.
+void explain_attention(const OperatorGraph& graph, const BoundGraph& bound, Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < bound.ops.size(); ++i) {
+    const BoundOperator& op = bound.ops[i];
+    if (op.kind != OperatorKind::attention) continue;
+    const auto key = [&op](Key k) { return op.attributes[static_cast<std::size_t>(k)]; };
+    const auto complain = [&](const char* what) {
+      diagnostics.add(graph.ops[i].at, "op." + graph.ops[i].name, what);
+    };
+    const double q_heads = key(Key::q_heads);
+    const double kv_heads = key(Key::kv_heads);
+    if (kv_heads > 0 && std::fmod(q_heads, kv_heads) != 0) {
+      complain("q_heads is no multiple of kv_heads; expected equal groups of query heads");
+    }
+    const bool causal = !(key(Key::causal) == 0);
+    if (causal && key(Key::q_len) > key(Key::kv_len)) {
+      complain("q_len is above kv_len; kv_len counts the new tokens too (or say causal=0)");
+    }
+    for (const SequenceGroup& s : bound.sequences_of(op)) {
+      if (causal && s.q_len > s.kv_len) complain("a sequence has q_len above kv_len");
+    }
+  }
+}
+
 }  // namespace
 
 bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values, BoundGraph& bound) {
@@ -209,7 +243,7 @@ bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values, B
   }
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     fine = fill_operator(graph.ops[i], symbol_values, bound.ops[i]) && fine;
-    fine = fine && mask_agrees(bound, bound.ops[i]);
+    fine = fine && mask_agrees(bound, bound.ops[i]) && contradiction(bound, bound.ops[i]) == nullptr;
   }
   for (std::size_t r = 0; r < graph.repeats.size(); ++r) {
     bound.repeats[r].times = graph.repeats[r].times.evaluate(symbol_values);
@@ -220,6 +254,9 @@ bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values, B
 }
 
 BoundGraph bind(const OperatorGraph& graph) {
+  if (graph.ops.empty()) {
+    throw InputError(Diagnostic{{}, "op", "this graph has no operators; expected at least one"});
+  }
   BoundGraph bound;
   lay_out(graph, bound);
   Diagnostics diagnostics;
@@ -231,6 +268,7 @@ BoundGraph bind(const OperatorGraph& graph) {
     }
   } else {
     explain_products(graph, bound, diagnostics);
+    explain_attention(graph, bound, diagnostics);
   }
   diagnostics.throw_if_any();
   return bound;

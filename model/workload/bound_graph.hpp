@@ -36,6 +36,8 @@ struct BoundOperator {
   Precision accumulate = Precision::any;
   bool sparse = false;
   CopyPath path = CopyPath::d2d;
+  Access access = Access::regular;
+  ConvAlgorithm algorithm = ConvAlgorithm::any;
   double times = 1;
   int repeat = -1;
   int first_input = 0, input_count = 0;
@@ -66,6 +68,7 @@ struct BoundGraph {
   std::vector<SequenceGroup> sequences;
   std::vector<BoundRepeat> repeats;
   std::vector<BoundCarry> carries;
+  Routing routing = Routing::least;
 
   [[nodiscard]] std::span<const TensorUse> inputs(const BoundOperator& op) const {
     return {uses.data() + op.first_input, static_cast<std::size_t>(op.input_count)};

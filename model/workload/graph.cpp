@@ -7,8 +7,8 @@
 namespace floorline {
 
 namespace {
-constexpr std::array<std::string_view, 5> kRoleNames{"weight", "input", "output", "intermediate",
-                                                     "state"};
+constexpr std::array<std::string_view, 6> kRoleNames{"weight",       "input", "output",
+                                                     "intermediate", "state", "scale"};
 
 /// The iteration-carried reads of a repeat block have a producer although no operator writes them.
 std::vector<bool> carried_reads(const OperatorGraph& graph) {

@@ -14,6 +14,7 @@
 #include "model/quantity/precision.hpp"
 #include "model/quantity/sourced.hpp"
 #include "model/workload/operator_kinds.hpp"
+#include "model/workload/routing.hpp"
 
 namespace floorline {
 
@@ -22,7 +23,8 @@ enum class OperatorId : int {};
 constexpr std::size_t index(TensorId id) { return static_cast<std::size_t>(id); }
 constexpr std::size_t index(OperatorId id) { return static_cast<std::size_t>(id); }
 
-enum class TensorRole : std::uint8_t { weight, input, output, intermediate, state };
+/// `scale`: scales and zero points of a quantized weight, read beside it and no factor of a product.
+enum class TensorRole : std::uint8_t { weight, input, output, intermediate, state, scale };
 std::string_view name_of(TensorRole role);
 std::optional<TensorRole> tensor_role_from(std::string_view name);
 
@@ -59,6 +61,8 @@ struct Operator {
   Precision accumulate = Precision::any;
   bool sparse = false;  ///< operands are really 2:4 sparse
   CopyPath path = CopyPath::d2d;
+  Access access = Access::regular;
+  ConvAlgorithm algorithm = ConvAlgorithm::any;
   /// Attention over sequences of unequal length, in one kernel; replaces batch, q_len, kv_len.
   std::vector<SequenceGroup> sequences;
   std::optional<Expression> stated_work;  ///< op.NAME.flops
@@ -84,6 +88,7 @@ struct OperatorGraph {
   std::vector<Tensor> tensors;
   std::vector<Operator> ops;          ///< in execution order: producers before consumers
   std::vector<Repeat> repeats;
+  Routing routing = Routing::least;
   std::vector<std::string> assumptions;
   std::vector<std::string> notes;
 

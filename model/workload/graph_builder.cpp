@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/workload/graph_builder.hpp"
 
+#include <algorithm>
+
 #include "model/quantity/expect.hpp"
 
 namespace floorline {
@@ -12,6 +14,7 @@ GraphBuilder::GraphBuilder(const Architecture& model, const Scenario& asked,
       layout(spread),
       activation_dtype(activation_storage(model, asked)),
       kv_dtype(kv_storage(model, asked)),
+      tokens(spread.cp > 1 ? "ceil(batch*new/" + std::to_string(spread.cp) + ")" : "batch*new"),
       hidden(std::to_string(model.hidden)) {
   graph.name = model.name + " " + std::string(name_of(asked.phase));
   graph.set_symbol("batch", static_cast<double>(asked.sequences()));
@@ -41,13 +44,43 @@ TensorId GraphBuilder::tensor(const std::string& name, Shape shape, Precision dt
 TensorId GraphBuilder::weight(const std::string& name, int group, const std::string& prefix) {
   const NamedWeight* weight = architecture.find_weight(name, group);
   FLOORLINE_EXPECT(weight != nullptr);
-  const WeightShape shape = rank_shape(*weight, layout.tp);
-  const Precision dtype = weight_storage(*weight, scenario);
-  if (weight->cols == 1) {
-    return tensor(prefix + name, {std::to_string(shape.rows)}, dtype, TensorRole::weight);
+  const auto part = [&](const NamedWeight& w, TensorRole role) {
+    const WeightShape shape = rank_shape(w, layout);
+    const std::string rows = std::to_string(shape.rows);
+    const std::string cols = std::to_string(shape.cols);
+    const Precision dtype = weight_storage(w, scenario);
+    if (w.experts > 0) {
+      const std::string local = std::to_string((w.experts + layout.ep - 1) / layout.ep);
+      return tensor(prefix + w.name, {local, rows, cols}, dtype, role);
+    }
+    if (w.cols == 1) return tensor(prefix + w.name, {rows}, dtype, role);
+    return tensor(prefix + w.name, {rows, cols}, dtype, role);
+  };
+  const TensorId id = part(*weight, TensorRole::weight);
+  if (!keeps_storage(*weight, scenario)) return id;
+  WeightFacts known{id, weight->compute, {}};
+  // Scales stand behind their weight.
+  for (const NamedWeight* w = weight + 1; w != architecture.weights.data() +
+                                                   architecture.weights.size() && w->scale;
+       ++w) {
+    known.scales.push_back(part(*w, TensorRole::scale));
   }
-  return tensor(prefix + name, {std::to_string(shape.rows), std::to_string(shape.cols)}, dtype,
-                TensorRole::weight);
+  if (known.compute != Precision::none || !known.scales.empty()) {
+    facts_.push_back(std::move(known));
+  }
+  return id;
+}
+
+const GraphBuilder::WeightFacts* GraphBuilder::facts(TensorId weight) const {
+  const auto found = std::find_if(facts_.rbegin(), facts_.rend(), [&](const WeightFacts& known) {
+    return known.tensor == weight;
+  });
+  return found == facts_.rend() ? nullptr : &*found;
+}
+
+Precision GraphBuilder::implied_compute(TensorId weight) const {
+  const WeightFacts* known = facts(weight);
+  return known == nullptr ? Precision::none : known->compute;
 }
 
 Operator& GraphBuilder::add(const std::string& name, OperatorKind kind,
@@ -68,19 +101,35 @@ void GraphBuilder::set(Operator& op, Key key, const std::string& value) const {
 
 void GraphBuilder::add_product(const std::string& name, std::vector<TensorId> inputs,
                                std::vector<TensorId> outputs) {
+  add_product_of(OperatorKind::gemm, name, std::move(inputs), std::move(outputs));
+}
+
+Operator& GraphBuilder::add_product_of(OperatorKind kind, const std::string& name,
+                                       std::vector<TensorId> inputs,
+                                       std::vector<TensorId> outputs) {
   const MatrixPrecision precision = product_precision(inputs);
-  Operator& op = add(name, OperatorKind::gemm, std::move(inputs), std::move(outputs));
+  const std::size_t operands = inputs.size();
+  for (std::size_t i = 1; i < operands; ++i) {
+    const WeightFacts* known = facts(inputs[i]);
+    if (known != nullptr) {
+      inputs.insert(inputs.end(), known->scales.begin(), known->scales.end());
+    }
+  }
+  Operator& op = add(name, kind, std::move(inputs), std::move(outputs));
   op.compute = precision.compute;
   op.accumulate = precision.accumulate;
+  return op;
 }
 
 MatrixPrecision GraphBuilder::product_precision(const std::vector<TensorId>& inputs) const {
   const auto stored = [&](std::size_t i) { return graph.tensors[index(inputs[i])].dtype; };
-  Precision other = stored(1);
+  std::size_t widest = 1;
   for (std::size_t i = 2; i < inputs.size(); ++i) {
-    if (storage_bits(stored(i)) > storage_bits(other)) other = stored(i);
+    if (storage_bits(stored(i)) > storage_bits(stored(widest))) widest = i;
   }
-  return matrix_precision(stored(0), other, scenario);
+  const Precision implied = implied_compute(inputs[widest]);
+  if (implied == Precision::none) return matrix_precision(stored(0), stored(widest), scenario);
+  return matrix_precision(implied, implied, scenario);
 }
 
 void GraphBuilder::all_reduce(const std::string& name, TensorId& summed) {
@@ -88,6 +137,15 @@ void GraphBuilder::all_reduce(const std::string& name, TensorId& summed) {
   Operator& op = add(name, OperatorKind::all_reduce, {summed}, {out});
   set(op, Key::ranks, std::to_string(layout.tp));
   summed = out;
+}
+
+TensorId GraphBuilder::collective(const std::string& name, OperatorKind kind, TensorId in,
+                                  Shape out, std::int64_t ranks) {
+  const TensorId result = activation(name + ".out", out);
+  graph.tensors[index(result)].dtype = graph.tensors[index(in)].dtype;
+  Operator& op = add(name, kind, {in}, {result});
+  set(op, Key::ranks, std::to_string(ranks));
+  return result;
 }
 
 Precision GraphBuilder::vector_precision() const {

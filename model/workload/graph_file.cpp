@@ -69,6 +69,12 @@ class GraphReader {
     }
     root.node("kind");
     graph_.name = root.text("name").value_or("graph");
+    if (const auto routing = root.text("routing")) {
+      graph_.routing = routing_from(*routing).value_or(Routing::least);
+      if (!routing_from(*routing)) {
+        root.error("routing", "\"" + *routing + "\" is not one; expected least, uniform or all");
+      }
+    }
     // What `floorline graph --format json` prints beside the graph.
     for (const char* key : {"floorline", "command", "inputs", "parameters"}) root.node(key);
     if (root.has("assumptions")) graph_.assumptions = root.texts("assumptions").value_or(std::vector<std::string>{});
@@ -148,7 +154,7 @@ class GraphReader {
       tensor.role = *r;
     } else {
       table.error("role", "\"" + role + "\" is not a role" +
-                              did_you_mean(role, {"weight", "input", "output", "intermediate", "state"}));
+                              did_you_mean(role, {"weight", "input", "output", "intermediate", "state", "scale"}));
     }
   }
 
@@ -175,8 +181,10 @@ class GraphReader {
       read_attributes(table, op);
       read_precisions(table, op);
       read_path(table, op);
+      read_access(table, op);
       read_sequences(table, op);
       for (const char* printed : {"times", "repeat"}) table.node(printed);
+      read_stated(table, op);
       require_operands(table, op);
       graph_.ops.push_back(std::move(op));
     }
@@ -196,15 +204,21 @@ class GraphReader {
     return ids;
   }
 
+  static std::optional<Dimension> dimension_of(Key key) {
+    if (key == Key::bytes || key == Key::written_bytes) return Dimension::bytes;
+    if (key == Key::flops) return Dimension::flops;
+    if (key == Key::time) return Dimension::seconds;
+    return std::nullopt;
+  }
+
   void read_attributes(TableReader& table, Operator& op) {
     for (const KeyInfo& key : info(op.kind).keys) {
       const std::string name(name_of(key.key));
       const Node* node = table.node(name);
       if (node == nullptr) continue;
-      const bool bytes = key.key == Key::bytes || key.key == Key::written_bytes;
-      if (node->kind == Node::Kind::text && (bytes || key.key == Key::flops)) {
-        const ParsedQuantity q =
-            parse_quantity(node->text, bytes ? Dimension::bytes : Dimension::flops);
+      const auto dimension = dimension_of(key.key);
+      if (node->kind == Node::Kind::text && dimension) {
+        const ParsedQuantity q = parse_quantity(node->text, *dimension);
         if (q.error.empty()) {
           op.attributes.push_back({key.key, Expression(q.base)});
           continue;
@@ -236,6 +250,35 @@ class GraphReader {
       widest = widest_storage(widest, graph_.tensors[index(id)].dtype);
     }
     return widest;
+  }
+
+  /// What replaces or scales the amounts that shapes give.
+  void read_stated(TableReader& table, Operator& op) {
+    if (const Node* work = table.node("stated_flops")) {
+      op.stated_work = expression(*work, table.path_of("stated_flops"));
+    }
+    if (const Node* traffic = table.node("stated_bytes")) {
+      op.stated_traffic = expression(*traffic, table.path_of("stated_bytes"));
+    }
+    op.work_scale = table.number("flops_scale").value_or(1);
+    op.traffic_scale = table.number("bytes_scale").value_or(1);
+    for (const double scale : {op.work_scale, op.traffic_scale}) {
+      if (!(scale >= 0)) table.error("flops_scale", "a scale cannot be negative");
+    }
+  }
+
+  void read_access(TableReader& table, Operator& op) {
+    if (const auto access = table.text("access")) {
+      std::string wrong = access_from(*access, table.has("stride"), op.access);
+      if (!has_access(op.kind)) wrong = "is a key of elementwise, gather and scatter only";
+      if (!wrong.empty()) table.error("access", wrong);
+    }
+    if (const auto word = table.text("algorithm")) {
+      const auto algorithm = conv_algorithm_from(*word);
+      op.algorithm = algorithm.value_or(ConvAlgorithm::any);
+      if (!algorithm) table.error("algorithm", "\"" + *word + "\" is not one; expected any, direct or winograd");
+      if (op.kind != OperatorKind::conv) table.error("algorithm", "is a key of conv only");
+    }
   }
 
   void read_path(TableReader& table, Operator& op) {
@@ -282,8 +325,10 @@ class GraphReader {
       }
       return;
     }
-    if (names_nothing(table, "inputs")) table.error("inputs", "missing; expected the tensors it reads");
-    if (names_nothing(table, "outputs")) table.error("outputs", "missing; expected the tensors it writes");
+    if (op.kind != OperatorKind::host) {
+      if (names_nothing(table, "inputs")) table.error("inputs", "missing; expected the tensors it reads");
+      if (names_nothing(table, "outputs")) table.error("outputs", "missing; expected the tensors it writes");
+    }
     for (const Key key : needed_keys(op)) {
       const std::string name(name_of(key));
       if (!table.has(name)) table.error("", name + " is missing; " + std::string(name_of(op.kind)) + " needs it");
@@ -307,6 +352,16 @@ class GraphReader {
       case OperatorKind::reduce_scatter:
       case OperatorKind::all_to_all:
       case OperatorKind::broadcast: return {Key::ranks};
+      case OperatorKind::conv:
+        return {Key::n, Key::c, Key::h, Key::w, Key::k, Key::r, Key::s};
+      case OperatorKind::grouped_gemm:
+      case OperatorKind::dispatch:
+      case OperatorKind::combine: return {Key::tokens, Key::top_k, Key::experts};
+      case OperatorKind::ssm_scan:
+        return {Key::batch, Key::q_len, Key::heads, Key::head_dim, Key::state};
+      case OperatorKind::linear_attention:
+        return {Key::batch, Key::q_len, Key::heads, Key::head_dim};
+      case OperatorKind::host: return {Key::time};
       default: return {};
     }
   }

@@ -2,6 +2,7 @@
 #include "model/workload/model_graph.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "model/quantity/expect.hpp"
 #include "model/workload/layer_graph.hpp"
@@ -21,13 +22,18 @@ LayerStream add_start(GraphBuilder& b) {
   TensorId hidden = b.activation("embed.out", {b.tokens, b.hidden});
   b.add("embed", OperatorKind::embedding, {ids, table}, {hidden});
   if (b.layout.tp > 1) b.all_reduce("embed_all_reduce", hidden);
-  const TensorId scale = b.tensor(
-      "first.input_layernorm.weight", {b.hidden},
-      weight_storage(*b.architecture.find_weight("layers.input_layernorm.weight", 0), b.scenario),
-      TensorRole::weight);
+  const bool rms = b.architecture.layers.front().norm == NormKind::rmsnorm;
+  std::vector<TensorId> inputs{hidden};
+  for (const char* name : {"input_layernorm.weight", "input_layernorm.bias"}) {
+    const NamedWeight* weight = b.architecture.find_weight(std::string("layers.") + name, 0);
+    if (weight == nullptr) continue;
+    inputs.push_back(b.tensor(std::string("first.") + name, {b.hidden},
+                              weight_storage(*weight, b.scenario), TensorRole::weight));
+  }
   const TensorId normed = b.activation("input_norm.out", {b.tokens, b.hidden});
-  b.add("input_norm", OperatorKind::rmsnorm, {hidden, scale}, {normed}).compute =
-      b.vector_precision();
+  b.add("input_norm", rms ? OperatorKind::rmsnorm : OperatorKind::layernorm, std::move(inputs),
+        {normed})
+      .compute = b.vector_precision();
   return {normed, hidden};
 }
 
@@ -68,19 +74,73 @@ void add_logits(GraphBuilder& b, TensorId normed) {
   b.add_product("lm_head", {normed, weight}, {logits});
 }
 
-/// The part of each group of layers that lies in the stage.
-std::vector<LayerRun> runs_of(const Architecture& architecture, StageLayers stage) {
-  std::vector<LayerRun> runs;
-  std::int64_t first = 0;
-  for (std::size_t g = 0; g < architecture.layers.size(); ++g) {
-    const LayerGroup& group = architecture.layers[g];
-    const std::int64_t from = std::max(first, stage.first);
-    const std::int64_t to = std::min(first + group.count, stage.first + stage.count);
-    const bool alone = architecture.layers.size() == 1;
-    if (to > from) runs.push_back({static_cast<int>(g), to - from, alone ? "" : group.name + "."});
-    first += group.count;
+/// Kinds of the layers of a stage.
+std::vector<int> stage_order(const Architecture& architecture, StageLayers stage) {
+  const std::vector<int> order = architecture.layer_order();
+  return {order.begin() + stage.first, order.begin() + stage.first + stage.count};
+}
+
+using Complaint = std::function<void(const char* key, const std::string& message)>;
+
+void check_heads(const LayerGroup& group, const ParallelLayout& layout, const Complaint& wrong) {
+  const std::string tp = std::to_string(layout.tp);
+  const std::int64_t q = group.attention.q_heads;
+  const std::int64_t kv = group.attention.kv_heads;
+  const bool state = group.mixer == Mixer::mamba2 || group.mixer == Mixer::gated_delta_net;
+  if (state && group.state.heads % layout.tp != 0) {
+    wrong("tp", tp + " does not divide " + std::to_string(group.state.heads) +
+                    " state heads; expected a divisor");
   }
-  return runs;
+  if (group.mixer == Mixer::none || state) return;
+  if (q % layout.tp != 0) {
+    wrong("tp", tp + " does not divide " + std::to_string(q) + " query heads; expected a divisor");
+  }
+  if (group.mixer != Mixer::attention) return;
+  if (kv % layout.tp != 0 && layout.tp % kv != 0) {
+    wrong("tp", tp + " and " + std::to_string(kv) +
+                    " KV heads do not divide each other; expected a divisor or a multiple");
+  }
+}
+
+void check_experts(const Architecture& architecture, const ParallelLayout& layout,
+                   const Complaint& wrong) {
+  const std::string ep = std::to_string(layout.ep);
+  if (layout.ep == 1) return;
+  if (!architecture.has_experts()) {
+    wrong("ep", "this model has no experts to divide; expected 1");
+    return;
+  }
+  const bool part = layout.ep <= layout.tp && layout.tp % layout.ep == 0;
+  const bool whole = layout.ep > layout.tp && layout.ep % layout.tp == 0 &&
+                     layout.dp % (layout.ep / layout.tp) == 0;
+  if (!part && !whole) {
+    wrong("ep", ep + " is neither a divisor of tp = " + std::to_string(layout.tp) +
+                    " nor a multiple of it that divides tp x dp = " +
+                    std::to_string(layout.tp * layout.dp) + "; expected one of the two");
+  }
+  for (const LayerGroup& group : architecture.layers) {
+    if (group.experts.experts % layout.ep == 0) continue;
+    wrong("ep", ep + " does not divide " + std::to_string(group.experts.experts) +
+                    " experts; expected a divisor");
+    break;
+  }
+}
+
+void check_context_parallel(const Architecture& architecture, const ParallelLayout& layout,
+                            const Complaint& wrong) {
+  if (layout.cp == 1) return;
+  for (const LayerGroup& group : architecture.layers) {
+    const bool plain = group.mixer == Mixer::attention && group.attention.chunk == 0;
+    const bool latent = group.mixer == Mixer::latent_attention && group.latent.index_heads == 0;
+    if (plain || latent || group.mixer == Mixer::none) continue;
+    const char* const what = group.attention.chunk > 0    ? "chunked attention"
+                             : group.latent.index_heads > 0 ? "an indexer"
+                             : group.mixer == Mixer::mamba2 ? "mamba2"
+                                                            : "gated_delta_net";
+    wrong("cp", std::string("context parallelism is not understood yet for layers with ") + what +
+                    "; expected 1");
+    return;
+  }
 }
 
 void check_layout(const Architecture& architecture, const ParallelLayout& layout,
@@ -88,26 +148,14 @@ void check_layout(const Architecture& architecture, const ParallelLayout& layout
   const auto wrong = [&](const char* key, const std::string& message) {
     diagnostics.add({}, key, message + " (" + architecture.name + ")");
   };
-  const std::string tp = std::to_string(layout.tp);
-  for (const LayerGroup& group : architecture.layers) {
-    const std::int64_t q = group.attention.q_heads;
-    const std::int64_t kv = group.attention.kv_heads;
-    if (q % layout.tp != 0) {
-      wrong("tp",
-            tp + " does not divide " + std::to_string(q) + " query heads; expected a divisor");
-    }
-    if (kv % layout.tp != 0 && layout.tp % kv != 0) {
-      wrong("tp", tp + " and " + std::to_string(kv) +
-                      " KV heads do not divide each other; expected a divisor or a multiple");
-    }
-  }
+  for (const LayerGroup& group : architecture.layers) check_heads(group, layout, wrong);
   const std::int64_t layers = architecture.layer_count();
   if (layout.pp > layers) {
     wrong("pp", std::to_string(layout.pp) + " stages for " + std::to_string(layers) +
                     " layers; expected at least one layer a stage");
   }
-  if (layout.ep > 1) wrong("ep", "this model has no experts to divide; expected 1");
-  if (layout.cp > 1) wrong("cp", "context parallelism is not understood yet; expected 1");
+  check_experts(architecture, layout, wrong);
+  check_context_parallel(architecture, layout, wrong);
 }
 
 }  // namespace
@@ -151,8 +199,8 @@ OperatorGraph model_graph(const Architecture& architecture, const Scenario& scen
   FLOORLINE_EXPECT(stage >= 0 && stage < layout.pp);
   GraphBuilder builder(architecture, scenario, layout);
   LayerStream stream = is_first(stage) ? add_start(builder) : add_received(builder);
-  for (const LayerRun& run :
-       runs_of(architecture, stage_layers(architecture.layer_count(), layout, stage))) {
+  const StageLayers layers = stage_layers(architecture.layer_count(), layout, stage);
+  for (const LayerRun& run : runs_of(architecture, stage_order(architecture, layers))) {
     stream = add_layers(builder, run, stream);
   }
   if (is_last(layout, stage)) {
@@ -160,6 +208,7 @@ OperatorGraph model_graph(const Architecture& architecture, const Scenario& scen
   } else {
     add_send(builder, stream.residual);
   }
+  builder.graph.routing = scenario.routing;
   builder.graph.assumptions = model_assumptions(architecture, scenario, layout);
   builder.graph.notes = model_notes(architecture, scenario);
   return std::move(builder.graph);
@@ -174,15 +223,9 @@ StageLayers stage_layers(std::int64_t layers, const ParallelLayout& layout, std:
 std::vector<DistinctStage> distinct_stages(const Architecture& architecture,
                                            const ParallelLayout& layout) {
   const auto equal_middles = [&](std::int64_t a, std::int64_t b) {
-    const auto runs = [&](std::int64_t stage) {
-      return runs_of(architecture, stage_layers(architecture.layer_count(), layout, stage));
-    };
-    const auto same = [](const LayerRun& x, const LayerRun& y) {
-      return x.group == y.group && x.count == y.count;
-    };
-    const std::vector<LayerRun> of_a = runs(a);
-    const std::vector<LayerRun> of_b = runs(b);
-    return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), same);
+    const std::int64_t layers = architecture.layer_count();
+    return stage_order(architecture, stage_layers(layers, layout, a)) ==
+           stage_order(architecture, stage_layers(layers, layout, b));
   };
   std::vector<DistinctStage> stages;
   for (std::int64_t stage = 0; stage < layout.pp; ++stage) {

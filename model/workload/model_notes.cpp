@@ -19,7 +19,7 @@ std::string text(Precision precision) { return std::string(name_of(precision)); 
 std::string layer_storage(const Architecture& architecture, const Scenario& scenario) {
   std::set<std::string> names;
   for (const NamedWeight& weight : architecture.weights) {
-    const bool matrix = weight.group >= 0 && weight.cols > 1;
+    const bool matrix = weight.group >= 0 && weight.rows > 1 && weight.cols > 1 && !weight.scale;
     if (matrix) names.insert(text(weight_storage(weight, scenario)));
   }
   std::string all;
@@ -31,18 +31,28 @@ std::string layer_storage(const Architecture& architecture, const Scenario& scen
 void add_products(const Architecture& architecture, const Scenario& scenario, Lines& lines) {
   const Precision activation = activation_storage(architecture, scenario);
   std::set<std::string> said;
-  const auto say = [&](const char* what, Precision other) {
-    const MatrixPrecision used = matrix_precision(activation, other, scenario);
-    std::string line = std::string(what) + " " + text(activation) + " x " + text(other) +
-                       ": compute " + text(used.compute) +
-                       (scenario.compute_dtype ? "" : " (the wider operand)") + ", accumulate " +
+  const auto say = [&](const std::string& what, const MatrixPrecision& used, const char* why) {
+    std::string line = what + ": compute " + text(used.compute) +
+                       (scenario.compute_dtype ? "" : why) + ", accumulate " +
                        text(used.accumulate) + (scenario.accumulate_dtype ? "" : " (default)");
     if (said.insert(line).second) lines.push_back(std::move(line));
   };
+  const auto pair = [&](const char* what, Precision other) {
+    say(std::string(what) + " " + text(activation) + " x " + text(other),
+        matrix_precision(activation, other, scenario), " (the wider operand)");
+  };
   for (const NamedWeight& weight : architecture.weights) {
-    if (weight.cols > 1) say("products of", weight_storage(weight, scenario));
+    if (weight.cols <= 1 || weight.scale || weight.draft) continue;
+    const Precision stored = weight_storage(weight, scenario);
+    if (weight.compute == Precision::none || !keeps_storage(weight, scenario)) {
+      pair("products of", stored);
+    } else {
+      say("products of " + text(activation) + " x " + text(stored),
+          matrix_precision(weight.compute, weight.compute, scenario),
+          " (as the checkpoint's format implies)");
+    }
   }
-  say("attention of", kv_storage(architecture, scenario));
+  pair("attention of", kv_storage(architecture, scenario));
 }
 
 void add_precisions(const Architecture& architecture, const Scenario& scenario, Lines& lines) {
@@ -66,7 +76,9 @@ void add_tensor_parallel(const Architecture& architecture, const ParallelLayout&
                     text((architecture.vocab + tp - 1) / tp) + " rows");
   }
   for (const LayerGroup& group : architecture.layers) {
-    if (group.mlp.intermediate % tp == 0) continue;
+    const bool has_mlp = group.feed_forward == FeedForward::dense ||
+                         group.feed_forward == FeedForward::dense_and_experts;
+    if (!has_mlp || group.mlp.intermediate % tp == 0) continue;
     lines.push_back("tp: the intermediate size of " + text(group.mlp.intermediate) +
                     " does not divide; the fullest rank has " +
                     text((group.mlp.intermediate + tp - 1) / tp));
@@ -89,7 +101,51 @@ void add_pipeline(const Architecture& architecture, const ParallelLayout& layout
 }
 
 bool has_bias(const LayerGroup& group) {
-  return group.attention.qkv_bias || group.attention.o_bias || group.mlp.bias;
+  return group.attention.qkv_bias || group.attention.o_bias || group.mlp.bias ||
+         group.experts.bias;
+}
+
+void add_experts(const Architecture& architecture, const Scenario& scenario,
+                 const ParallelLayout& layout, Lines& lines) {
+  if (!architecture.has_experts()) return;
+  if (scenario.routing == Routing::least) {
+    lines.emplace_back(
+        "routing = least: distinct experts that any data could cause at least; every expert is "
+        "used as often as the mean by the busiest rank");
+  }
+  if (layout.ep > layout.tp) {
+    lines.push_back("ep: tokens of " + text(layout.expert_replicas()) +
+                    " replicas meet at the experts (data-parallel attention), all of equal batch");
+  } else if (layout.ep > 1) {
+    lines.emplace_back(
+        "ep: the tp ranks have all tokens, so none are sent; partial sums meet in the all_reduce");
+  }
+}
+
+void add_latent(const Architecture& architecture, const Scenario& scenario, Lines& lines) {
+  const auto is_latent = [](const LayerGroup& group) {
+    return group.mixer == Mixer::latent_attention;
+  };
+  if (std::none_of(architecture.layers.begin(), architecture.layers.end(), is_latent)) return;
+  lines.push_back("latent attention: " +
+                  (scenario.mla == LatentForm::least
+                       ? std::string("the form with less work (mla = least)")
+                       : std::string(name_of(scenario.mla))) +
+                  "; latents and their projection are read once; the cache is on every tp rank");
+}
+
+void add_windows(const Architecture& architecture, Lines& lines) {
+  for (const LayerGroup& group : architecture.layers) {
+    if (group.mixer != Mixer::attention) continue;
+    if (group.attention.window > 0) {
+      lines.push_back("in " + text(group.count) + " layers a query sees the last " +
+                      text(group.attention.window) + " tokens, itself included");
+    }
+    if (group.attention.chunk > 0) {
+      lines.push_back("in " + text(group.count) + " layers a query sees its chunk of " +
+                      text(group.attention.chunk) + " tokens");
+    }
+  }
 }
 
 }  // namespace
@@ -103,11 +159,15 @@ std::vector<std::string> model_assumptions(const Architecture& architecture,
   if (layout.dp > 1) {
     lines.push_back("dp: batch is that of one of " + text(layout.dp) + " replicas");
   }
-  for (const LayerGroup& group : architecture.layers) {
-    if (group.attention.window == 0) continue;
-    lines.push_back("in " + text(group.count) + " layers a query sees the last " +
-                    text(group.attention.window) + " tokens, itself included");
+  if (layout.cp > 1) {
+    lines.emplace_back(
+        scenario.phase == Phase::decode
+            ? "cp: each sequence's cache is divided; queries are gathered, results summed by parts"
+            : "cp: new tokens are divided; keys and values of the new tokens are gathered");
   }
+  add_experts(architecture, scenario, layout, lines);
+  add_latent(architecture, scenario, lines);
+  add_windows(architecture, lines);
   lines.insert(lines.end(), architecture.assumptions.begin(), architecture.assumptions.end());
   return lines;
 }
@@ -118,7 +178,10 @@ std::vector<std::string> model_notes(const Architecture& architecture, const Sce
     notes.emplace_back("biases count as parameters, not as bytes moved (weaker)");
   }
   const std::string stored = layer_storage(architecture, scenario);
-  if (stored.find("int") != std::string::npos || stored.find("fp8") != std::string::npos) {
+  const bool asked = scenario.weight_dtype || !scenario.weight_dtypes.empty();
+  const bool narrow =
+      stored.find("int") != std::string::npos || stored.find("fp8") != std::string::npos;
+  if (asked && narrow) {
     notes.emplace_back("scales and zero points of quantized weights are not counted (weaker)");
   }
   std::int64_t longest = scenario.contexts.empty() ? scenario.cached() : 0;

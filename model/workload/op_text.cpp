@@ -8,6 +8,7 @@
 #include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
 #include "model/workload/default_precision.hpp"
+#include "model/workload/op_expansion.hpp"
 
 namespace floorline {
 
@@ -42,7 +43,8 @@ std::vector<std::pair<std::string_view, std::uint32_t>> split_words(std::string_
 
 const std::vector<std::string>& attribute_words() {
   static const std::vector<std::string> words{"in",      "weight", "out",  "kv",  "compute",
-                                              "accumulate", "sparse", "form", "path"};
+                                              "accumulate", "sparse", "form", "path",
+                                              "access",     "algorithm"};
   return words;
 }
 
@@ -56,8 +58,12 @@ class OpText {
     read_keys();
     read_precisions();
     diagnostics_.throw_if_any();
+    OpExpansion expansion(graph_, {in_, weight_, kv_, out_, compute_, accumulate_, sparse_}, at(1),
+                          diagnostics_);
     if (form() == "naive") {
-      build_naive_attention();
+      expansion.naive_attention();
+    } else if (info_ == &moe_shorthand()) {
+      expansion.mixture_of_experts();
     } else {
       build_one();
     }
@@ -76,13 +82,14 @@ class OpText {
     }
     const std::string kind_name(words.front().first);
     const std::optional<OperatorKind> kind = operator_kind_from(kind_name);
-    if (!kind) {
+    const bool is_moe = kind_name == moe_shorthand().name;
+    if (!kind && !is_moe) {
       diagnostics_.add(at(words.front().second), "",
                        "\"" + kind_name + "\" is not an operator kind" +
                            did_you_mean(kind_name, operator_kind_names()));
       return;
     }
-    info_ = &info(*kind);
+    info_ = is_moe ? &moe_shorthand() : &info(*kind);
     graph_.name = kind_name;
     for (std::size_t i = 1; i < words.size(); ++i) read_word(words[i].first, words[i].second);
   }
@@ -113,6 +120,8 @@ class OpText {
     for (const std::string& word : attribute_words()) {
       if (word == "form" && info_->kind != OperatorKind::attention) continue;
       if (word == "path" && info_->kind != OperatorKind::copy) continue;
+      if (word == "access" && !has_access(info_->kind)) continue;
+      if (word == "algorithm" && info_->kind != OperatorKind::conv) continue;
       words.push_back(word);
     }
     return words;
@@ -145,6 +154,12 @@ class OpText {
       diagnostics_.add(word.value_at, word.key, q.error);
       return std::nullopt;
     }
+    if (key == Key::time) {
+      const ParsedQuantity q = parse_quantity(word.value, Dimension::seconds);
+      if (q.error.empty()) return q.base;
+      diagnostics_.add(word.value_at, word.key, q.error);
+      return std::nullopt;
+    }
     const std::optional<double> value = parse_number(word.value);
     const bool per_element = key == Key::flops || key == Key::exps;
     if (value && *value >= 0 && (per_element || std::floor(*value) == *value)) return value;
@@ -164,7 +179,7 @@ class OpText {
         graph_.set_symbol(name, 1);
         diagnostics_.add(at(1), name, "missing; " + std::string(info_->name) + " needs it (" +
                                           key.meaning + ")");
-      } else {
+      } else if (*key.fallback != '\0') {
         const Expression fallback =
             Expression::parse(key.fallback, graph_.symbols, at(1), name, diagnostics_);
         graph_.set_symbol(name, fallback.evaluate(graph_.symbol_values));
@@ -235,6 +250,8 @@ class OpText {
       diagnostics_.add(given_.at("form").value_at, "form",
                        "\"" + form() + "\" is not a form; expected fused or naive");
     }
+    read_access();
+    read_algorithm();
     if (info_->kind != OperatorKind::copy) return;
     const auto path = given_.find("path");
     if (path == given_.end()) {
@@ -249,6 +266,25 @@ class OpText {
     }
     diagnostics_.add(path->second.value_at, "path",
                      "\"" + path->second.value + "\" is not a path; expected h2d, d2h or d2d");
+  }
+
+  void read_access() {
+    const auto access = given_.find("access");
+    if (access == given_.end()) return;
+    const std::string wrong = access_from(access->second.value, given_.contains("stride"), access_);
+    if (!wrong.empty()) diagnostics_.add(access->second.value_at, "access", wrong);
+  }
+
+  void read_algorithm() {
+    const auto algorithm = given_.find("algorithm");
+    if (algorithm == given_.end()) return;
+    const std::string& value = algorithm->second.value;
+    if (const auto a = conv_algorithm_from(value)) {
+      algorithm_ = *a;
+    } else {
+      diagnostics_.add(algorithm->second.value_at, "algorithm",
+                       "\"" + value + "\" is not one; expected any, direct or winograd");
+    }
   }
 
   [[nodiscard]] Precision storage(DtypeFlag flag) const {
@@ -293,6 +329,8 @@ class OpText {
     op.accumulate = accumulate_;
     op.sparse = sparse_;
     op.path = path_;
+    op.access = access_;
+    op.algorithm = algorithm_;
     op.at = at(1);
     return op;
   }
@@ -302,52 +340,9 @@ class OpText {
     for (const TensorTemplate& t : info_->inputs) op.inputs.push_back(add_tensor(t, false));
     for (const TensorTemplate& t : info_->outputs) op.outputs.push_back(add_tensor(t, true));
     for (const KeyInfo& key : info_->keys) {
+      if (!graph_.symbol(name_of(key.key))) continue;
       op.attributes.push_back({key.key, expression(std::string(name_of(key.key)))});
     }
-    graph_.ops.push_back(std::move(op));
-  }
-
-  /// Scores, softmax and weighted sum as three kernels. Under a causal mask or a window only the
-  /// unmasked scores are counted, stored without gaps: the least that such kernels could move.
-  void build_naive_attention() {
-    const std::string before = "(kv_len-q_len)";
-    std::string pairs = "q_len*kv_len";
-    if (graph_.symbol("causal").value_or(1) != 0) {
-      const std::string open = "max(0,min(q_len,min(window,kv_len)-" + before + "))";
-      const std::string windowed = open + "*" + before + "+" + open + "*(" + open + "+1)/2+(q_len-" +
-                                   open + ")*window";
-      pairs = graph_.symbol("window").value_or(0) > 0
-                  ? "(" + windowed + ")"
-                  : "(q_len*" + before + "+q_len*(q_len+1)/2)";
-    }
-    const std::string visible = graph_.symbol("window").value_or(0) > 0
-                                    ? "min(kv_len,q_len+window-1)"
-                                    : "kv_len";
-    const std::string scores = "batch*q_heads*" + pairs;
-    const TensorId q = add_tensor("q", {"batch", "q_len", "q_heads", "head_dim"}, in_, TensorRole::input);
-    const TensorId k = add_tensor("k", {"batch", visible, "kv_heads", "head_dim"}, kv_, TensorRole::input);
-    const TensorId v = add_tensor("v", {"batch", visible, "kv_heads", "v_dim"}, kv_, TensorRole::input);
-    const TensorId s = add_tensor("scores", {scores}, in_, TensorRole::intermediate);
-    const TensorId p = add_tensor("probabilities", {scores}, in_, TensorRole::intermediate);
-    const TensorId o = add_tensor("out", {"batch", "q_len", "q_heads", "v_dim"}, out_, TensorRole::output);
-    add_product("scores", {q, k}, s, "2*head_dim*" + scores);
-    Operator softmax = operator_of(OperatorKind::softmax, "softmax");
-    softmax.compute = Precision::any;
-    softmax.accumulate = Precision::any;
-    softmax.inputs = {s};
-    softmax.outputs = {p};
-    graph_.ops.push_back(std::move(softmax));
-    add_product("values", {p, v}, o, "2*v_dim*" + scores);
-    graph_.assumptions.push_back(
-        "naive attention: scores and probabilities cross HBM; masked scores are not counted");
-  }
-
-  void add_product(const char* name, std::vector<TensorId> inputs, TensorId out,
-                   const std::string& flops) {
-    Operator op = operator_of(OperatorKind::custom, name);
-    op.inputs = std::move(inputs);
-    op.outputs = {out};
-    op.attributes.push_back({Key::flops, expression(flops)});
     graph_.ops.push_back(std::move(op));
   }
 
@@ -360,6 +355,8 @@ class OpText {
   Precision compute_ = Precision::any, accumulate_ = Precision::any;
   bool sparse_ = false;
   CopyPath path_ = CopyPath::d2d;
+  Access access_ = Access::regular;
+  ConvAlgorithm algorithm_ = ConvAlgorithm::any;
 };
 
 }  // namespace

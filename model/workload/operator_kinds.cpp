@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "model/workload/operator_kind_rows.hpp"
+
 namespace floorline {
 
 namespace {
@@ -14,8 +16,8 @@ constexpr std::array<std::string_view, kKeyCount> kKeyNames{
     "group",      "bytes",   "written_bytes", "count",    "ranks",   "c",             "h",
     "w",          "r",       "s",        "stride",        "pad",     "dilation",      "groups",
     "top_k",      "experts", "local_experts", "ep",       "hidden",  "state",         "initial",
-    "delta",      "serialized", "time"};
-static_assert(kKeyNames[static_cast<std::size_t>(Key::time)] == "time");
+    "delta",      "serialized", "time",    "inter",         "tp",      "gated"};
+static_assert(kKeyNames[static_cast<std::size_t>(Key::gated)] == "gated");
 static_assert(kKeyNames[static_cast<std::size_t>(Key::ranks)] == "ranks");
 
 constexpr const char* kNone = "";
@@ -67,7 +69,9 @@ std::vector<KindInfo> arithmetic_kinds() {
         {Key::reads, false, "1", "input tensors of n elements"},
         {Key::writes, false, "1", "output tensors of n elements"},
         {Key::flops, false, "1", "FLOPs for each of the n elements"},
-        {Key::exps, false, "0", "exponentials for each of the n elements"}},
+        {Key::exps, false, "0", "exponentials for each of the n elements"},
+        {Key::stride, false, "1", "distance of the elements of each input, in elements"},
+        {Key::distinct, false, kNone, "distinct elements of each input, with access=random"}},
        {{"in", DtypeFlag::in, false, {"reads", "n"}}},
        {{"out", DtypeFlag::out, false, {"writes", "n"}}}},
       {OperatorKind::reduce,
@@ -134,9 +138,9 @@ std::vector<KindInfo> movement_kinds() {
       collective(OperatorKind::all_reduce, "all_reduce", "sum over ranks, to all ranks",
                  "bytes of the message", "bytes", "bytes"),
       collective(OperatorKind::all_gather, "all_gather", "every rank's part, to all ranks",
-                 "bytes of the whole output", "bytes/ranks", "bytes"),
+                 "bytes of the whole output", "ceil(bytes/ranks)", "bytes"),
       collective(OperatorKind::reduce_scatter, "reduce_scatter", "sum over ranks, a part to each",
-                 "bytes of the whole input", "bytes", "bytes/ranks"),
+                 "bytes of the whole input", "bytes", "ceil(bytes/ranks)"),
       collective(OperatorKind::all_to_all, "all_to_all", "a part from each rank to each rank",
                  "bytes of one rank's buffer", "bytes", "bytes"),
       collective(OperatorKind::broadcast, "broadcast", "one rank's buffer to all ranks",
@@ -153,17 +157,28 @@ std::vector<KindInfo> movement_kinds() {
        "F and D as stated",
        {{Key::flops, true, kNone, "FLOPs"},
         {Key::bytes, true, kNone, "bytes read from HBM"},
-        {Key::written_bytes, false, "0", "bytes written to HBM"}},
+        {Key::written_bytes, false, "0", "bytes written to HBM"},
+        {Key::serialized, false, "0", "transactions to one address that reach L2"}},
        {{"in", DtypeFlag::bytes, false, {"bytes"}}},
        {{"out", DtypeFlag::bytes, false, {"written_bytes"}}},
        true},
   };
 }
 
+std::vector<KindInfo> host_kinds() {
+  return {{OperatorKind::host,
+           "host",
+           "work of the host that takes a stated time",
+           {{Key::time, true, kNone, "time it takes, with its unit"}},
+           {},
+           {}}};
+}
+
 std::vector<KindInfo> all_kinds() {
   std::vector<KindInfo> all = arithmetic_kinds();
-  std::vector<KindInfo> movement = movement_kinds();
-  for (KindInfo& kind : movement) all.push_back(std::move(kind));
+  for (auto* part : {movement_kinds, access_kinds, routed_kinds, recurrent_kinds, host_kinds}) {
+    for (KindInfo& kind : part()) all.push_back(std::move(kind));
+  }
   return all;
 }
 
@@ -187,9 +202,45 @@ std::string_view name_of(CopyPath path) {
   return "";
 }
 
+bool has_access(OperatorKind kind) {
+  return kind == OperatorKind::elementwise || kind == OperatorKind::gather ||
+         kind == OperatorKind::scatter;
+}
+
+std::string access_from(std::string_view word, bool has_stride, Access& access) {
+  if (word == "random") {
+    access = Access::random;
+    return {};
+  }
+  if (word == "strided") return has_stride ? "" : "strided needs the key stride";
+  if (word == "contiguous") return has_stride ? "contiguous has no stride" : "";
+  return "\"" + std::string(word) + "\" is not one; expected contiguous, strided or random";
+}
+
+std::string_view name_of(ConvAlgorithm algorithm) {
+  switch (algorithm) {
+    case ConvAlgorithm::any: return "any";
+    case ConvAlgorithm::direct: return "direct";
+    case ConvAlgorithm::winograd: return "winograd";
+  }
+  return "";
+}
+
+std::optional<ConvAlgorithm> conv_algorithm_from(std::string_view name) {
+  for (const ConvAlgorithm a : {ConvAlgorithm::any, ConvAlgorithm::direct, ConvAlgorithm::winograd}) {
+    if (name == name_of(a)) return a;
+  }
+  return std::nullopt;
+}
+
 std::span<const KindInfo> operator_kinds() {
   static const std::vector<KindInfo> all = all_kinds();
   return all;
+}
+
+const KindInfo& moe_shorthand() {
+  static const KindInfo kMoe = moe_keys();
+  return kMoe;
 }
 
 const KindInfo& info(OperatorKind kind) { return operator_kinds()[static_cast<std::size_t>(kind)]; }

@@ -93,13 +93,29 @@ enum class Key : std::uint8_t {
   delta,
   serialized,
   time,
+  inter,  // these three are keys of --op moe only
+  tp,
+  gated,
 };
-inline constexpr int kKeyCount = 45;
+inline constexpr int kKeyCount = 48;
 std::string_view name_of(Key key);
 std::optional<Key> key_from(std::string_view name);
 
 enum class CopyPath : std::uint8_t { h2d, d2h, d2d };
 std::string_view name_of(CopyPath path);
+
+/// What the data may decide of an access to an operator's first tensor (of gather and scatter: the
+/// table). `regular` is one element or row every `stride`.
+enum class Access : std::uint8_t { regular, random };
+/// True for the kinds that take `access`.
+bool has_access(OperatorKind kind);
+/// contiguous, strided (with the key `stride`), random. Returns what is wrong, or "".
+std::string access_from(std::string_view word, bool has_stride, Access& access);
+
+/// A convolution's floor on compute holds for one algorithm; `any` counts as direct and says so.
+enum class ConvAlgorithm : std::uint8_t { any, direct, winograd };
+std::string_view name_of(ConvAlgorithm algorithm);
+std::optional<ConvAlgorithm> conv_algorithm_from(std::string_view name);
 
 /// Which dtype flag of --op gives a tensor its storage precision.
 enum class DtypeFlag : std::uint8_t { in, weight, out, kv, bytes, ids };
@@ -107,7 +123,9 @@ enum class DtypeFlag : std::uint8_t { in, weight, out, kv, bytes, ids };
 struct KeyInfo {
   Key key;
   bool required;           ///< in --op; in graph files the tensors may say it instead
-  const char* fallback;    ///< default in --op, as an expression of earlier keys; "" is none
+  /// Default in --op, as an expression of earlier keys; "" is none: a key that is optional and has
+  /// none is absent unless given.
+  const char* fallback;
   const char* meaning;
 };
 
@@ -131,6 +149,8 @@ struct KindInfo {
 
 const KindInfo& info(OperatorKind kind);
 std::span<const KindInfo> operator_kinds();
+/// --op moe: several operators under one name (model/workload/op_expansion).
+const KindInfo& moe_shorthand();
 std::optional<OperatorKind> operator_kind_from(std::string_view name);
 std::vector<std::string> operator_kind_names();
 inline std::string_view name_of(OperatorKind kind) { return info(kind).name; }

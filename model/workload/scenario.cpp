@@ -21,6 +21,10 @@ bool is_set(const Scenario& scenario, std::string_view name) {
 }  // namespace
 
 std::string_view name_of(Phase phase) { return kPhaseNames[static_cast<std::size_t>(phase)]; }
+std::string_view name_of(LatentForm form) {
+  constexpr std::array<std::string_view, 3> kNames{"least", "absorbed", "expanded"};
+  return kNames[static_cast<std::size_t>(form)];
+}
 std::string_view name_of(Logits logits) { return kLogitsNames[static_cast<std::size_t>(logits)]; }
 
 std::int64_t Scenario::new_tokens() const {
@@ -78,17 +82,24 @@ Precision activation_storage(const Architecture& architecture, const Scenario& s
 }
 
 Precision kv_storage(const Architecture& architecture, const Scenario& scenario) {
-  return scenario.kv_dtype.value_or(activation_storage(architecture, scenario));
+  const Precision stated = architecture.kv_dtype;
+  const bool none = stated == Precision::none;
+  return scenario.kv_dtype.value_or(none ? activation_storage(architecture, scenario) : stated);
 }
 
 Precision weight_storage(const NamedWeight& weight, const Scenario& scenario) {
   Precision storage = weight.storage;
+  if (weight.scale) return storage;
   const bool layer_matrix = weight.group >= 0 && weight.rows > 1 && weight.cols > 1;
   if (scenario.weight_dtype && layer_matrix) storage = *scenario.weight_dtype;
   for (const WeightDtype& rule : scenario.weight_dtypes) {
     if (glob_matches(rule.glob, weight.name)) storage = rule.dtype;
   }
   return storage;
+}
+
+bool keeps_storage(const NamedWeight& weight, const Scenario& scenario) {
+  return weight_storage(weight, scenario) == weight.storage;
 }
 
 MatrixPrecision matrix_precision(Precision a, Precision b, const Scenario& scenario) {

@@ -14,6 +14,7 @@
 #include "model/quantity/precision.hpp"
 #include "model/workload/architecture.hpp"
 #include "model/workload/layout.hpp"
+#include "model/workload/routing.hpp"
 
 namespace floorline {
 
@@ -21,6 +22,10 @@ enum class Phase : std::uint8_t { decode, prefill, generate };
 std::string_view name_of(Phase phase);
 enum class Logits : std::uint8_t { last, all, none };
 std::string_view name_of(Logits logits);
+
+/// Forms of latent attention; `least`: the one with less work.
+enum class LatentForm : std::uint8_t { least, absorbed, expanded };
+std::string_view name_of(LatentForm form);
 
 /// `count` sequences with `context` tokens cached.
 struct ContextGroup {
@@ -42,6 +47,8 @@ struct Scenario {
   std::optional<std::int64_t> context;  ///< tokens cached before the step
   std::vector<ContextGroup> contexts;   ///< instead of context: a list or histogram
   std::optional<Logits> logits;
+  Routing routing = Routing::least;
+  LatentForm mla = LatentForm::least;
   std::optional<Precision> weight_dtype;   ///< of the layers' matrices
   std::vector<WeightDtype> weight_dtypes;  ///< weight_dtype.GLOB, the last that matches counts
   std::optional<Precision> activation_dtype, kv_dtype, compute_dtype, accumulate_dtype;
@@ -90,6 +97,9 @@ GenerateParts generate_parts(const Scenario& scenario);
 Precision activation_storage(const Architecture& architecture, const Scenario& scenario);
 Precision kv_storage(const Architecture& architecture, const Scenario& scenario);
 Precision weight_storage(const NamedWeight& weight, const Scenario& scenario);
+/// False: the scenario gives it another storage than its checkpoint; then the scales of that
+/// storage, and the compute precision that it implies, hold no longer.
+bool keeps_storage(const NamedWeight& weight, const Scenario& scenario);
 struct MatrixPrecision {
   Precision compute = Precision::bf16;
   Precision accumulate = Precision::fp32;

@@ -25,12 +25,16 @@ constexpr std::array kSymbols{
         "own and the batch with it"},
     SymbolInfo{"output", "256", "decode steps of generate"},
     SymbolInfo{"logits", "all in decode, else last", "tokens that get logits: last, all or none"},
+    SymbolInfo{"routing", "least",
+               "experts that the floor counts: least (of any data), uniform (the mean), all"},
+    SymbolInfo{"mla", "least", "latent attention: least, absorbed or expanded"},
     SymbolInfo{"tokens_per_step", "1", "new tokens of a sequence in a decode step"},
     SymbolInfo{"tp", "1", "tensor parallel ranks"},
     SymbolInfo{"pp", "1", "pipeline stages"},
-    SymbolInfo{"ep", "1", "expert parallel ranks (no model with experts is understood yet)"},
+    SymbolInfo{"ep", "1",
+               "expert parallel ranks: of the tp ranks, or whole replicas that share experts"},
     SymbolInfo{"dp", "1", "replicas; batch is that of one"},
-    SymbolInfo{"cp", "1", "context parallel ranks (not understood yet)"},
+    SymbolInfo{"cp", "1", "context parallel ranks: of new tokens, in decode of each cache"},
     SymbolInfo{"weight_dtype", "as the checkpoint",
                "storage of the layers' matrices; weight_dtype.GLOB: of the weights so named"},
     SymbolInfo{"activation_dtype", "as the checkpoint, at least 16 bits", "storage of activations"},
@@ -183,6 +187,14 @@ SymbolResult apply_value(std::string_view name, std::string_view value, Scenario
     return {true, read_choice(value, kPhases, scenario.phase)};
   }
   if (name == "context") return {true, read_context(value, scenario)};
+  if (name == "routing") {
+    constexpr std::array kRoutings{Routing::least, Routing::uniform, Routing::all};
+    return {true, read_choice(value, kRoutings, scenario.routing)};
+  }
+  if (name == "mla") {
+    constexpr std::array kForms{LatentForm::least, LatentForm::absorbed, LatentForm::expanded};
+    return {true, read_choice(value, kForms, scenario.mla)};
+  }
   if (name == "logits") return {true, read_logits(value, scenario.logits)};
   if (name.starts_with(kWeights) && name.size() > kWeights.size()) {
     return {true, read_weight_dtype(name.substr(kWeights.size()), value, scenario)};

@@ -37,6 +37,11 @@ BENCHMARK_CAPTURE(one_operator, gemm, "gemm m=4096 n=4096 k=4096");
 BENCHMARK_CAPTURE(one_operator, attention,
                   "attention batch=8 q_heads=32 kv_heads=8 q_len=1 kv_len=8192 head_dim=128 window=4096");
 BENCHMARK_CAPTURE(one_operator, rmsnorm, "rmsnorm rows=4096 cols=4096");
+BENCHMARK_CAPTURE(one_operator, grouped_gemm,
+                  "grouped_gemm n=4096 k=7168 tokens=64 top_k=8 experts=256 ep=8 in=fp8");
+BENCHMARK_CAPTURE(one_operator, dispatch, "dispatch tokens=64 hidden=7168 top_k=8 experts=256 ep=8");
+BENCHMARK_CAPTURE(one_operator, conv, "conv n=8 c=64 h=56 w=56 k=128 r=3 s=3 pad=1");
+BENCHMARK_CAPTURE(one_operator, ssm_scan, "ssm_scan batch=8 q_len=1 heads=64 head_dim=64 state=128");
 BENCHMARK_CAPTURE(one_operator, all_reduce, "all_reduce bytes=64MiB ranks=8");
 
 Evaluation decode_70b(const Machine& machine) {

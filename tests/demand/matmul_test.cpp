@@ -160,7 +160,7 @@ outputs = ["q", "k", "v"]
   TEST_CASE("custom: F and D as stated") {
     const Demand one = demand_of_op("custom flops=2e12 bytes=100GB");
     CHECK(work(one) == 2e12);
-    CHECK(asked(one, "tensor.any.any") == 2e12);
+    CHECK(asked(one, "linear.any") == 2e12);
     CHECK(read(one) == 1e11);
     CHECK(written(one) == 0);
     const Demand two = demand_of_op("custom flops=5 bytes=3KiB written_bytes=8B compute=fp32");

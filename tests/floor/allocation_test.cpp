@@ -17,12 +17,14 @@ namespace {
 std::atomic<bool> g_counting{false};
 std::atomic<long> g_allocations{0};
 
-void* allocate(std::size_t size, std::size_t alignment) {
+void* allocate_or_null(std::size_t size, std::size_t alignment) noexcept {
   if (g_counting) ++g_allocations;
-  const std::size_t whole = (size + alignment - 1) / alignment * alignment;
-  void* memory = alignment > alignof(std::max_align_t)
-                     ? std::aligned_alloc(alignment, whole == 0 ? alignment : whole)
-                     : std::malloc(size == 0 ? 1 : size);
+  const std::size_t least = size == 0 ? 1 : size;
+  if (alignment <= alignof(std::max_align_t)) return std::malloc(least);
+  return std::aligned_alloc(alignment, (least + alignment - 1) / alignment * alignment);
+}
+void* allocate(std::size_t size, std::size_t alignment) {
+  void* memory = allocate_or_null(size, alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -45,17 +47,48 @@ class Counted {
 
 }  // namespace
 
-// The array and nothrow forms of the library call these.
+// Every form, since a sanitizer brings its own for those that are not replaced.
 void* operator new(std::size_t size) { return allocate(size, 1); }
+void* operator new[](std::size_t size) { return allocate(size, 1); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocate(size, static_cast<std::size_t>(alignment));
 }
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return allocate_or_null(size, 1);
+}
+void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return allocate_or_null(size, 1);
+}
+void* operator new(std::size_t size, std::align_val_t alignment,
+                   const std::nothrow_t& /*tag*/) noexcept {
+  return allocate_or_null(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment,
+                     const std::nothrow_t& /*tag*/) noexcept {
+  return allocate_or_null(size, static_cast<std::size_t>(alignment));
+}
+// Every operator new here ends in malloc or aligned_alloc; g++ sees through only some of them.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
 void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
   std::free(memory);
 }
+void operator delete[](void* memory, std::size_t /*size*/,
+                       std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, const std::nothrow_t& /*tag*/) noexcept { std::free(memory); }
+void operator delete[](void* memory, const std::nothrow_t& /*tag*/) noexcept { std::free(memory); }
 
 using namespace floorline;
 using namespace floorline::testing;

@@ -148,7 +148,7 @@ TEST_SUITE("quantity") {
     CHECK(amount_kind(Unit::tensor) == AmountKind::flops);
     CHECK(amount_kind(Unit::sfu) == AmountKind::operations);
     CHECK(amount_kind(Unit::atomic) == AmountKind::operations);
-    CHECK(amount_kind(Unit::host) == AmountKind::bytes);
+    CHECK(amount_kind(Unit::host) == AmountKind::seconds);
   }
 }
 

@@ -69,11 +69,12 @@ outputs = ["c"]
     const auto refused_size = [](const std::string& size) {
       return refused(product(size + ", 4", "4, 5", "1, 5"));
     };
-    CHECK(refused_size("\"n - 5\"") ==
-          "graph.toml:5:5: error: tensor.x.shape: \"n - 5\" is not a size here; expected a whole "
-          "number from 0 to 2^53");
-    CHECK(refused_size("\"n / 8\"").find("\"n / 8\" is not a size here") != std::string::npos);
-    CHECK(refused_size("\"n / (n - 4)\"").find("is not a size here") != std::string::npos);
+    for (const std::string size : {"n - 5", "n / 8", "n / (n - 4)"}) {
+      CAPTURE(size);
+      const std::string error = refused_size("\"" + size + "\"");
+      CHECK(error.find("graph.toml:5:5: error: tensor.x.shape: \"" + size + "\" is ") == 0);
+      CHECK(error.find(" here; expected a whole number from 0 to 2^53") != std::string::npos);
+    }
     CHECK(refused_size("4503599627370496") ==
           "graph.toml:5:5: error: tensor.x.shape: more than 2^53 elements; expected a tensor that "
           "could exist");

@@ -35,7 +35,7 @@ std::set<std::string> tables_in(const fs::path& folder) {
 void add_gpu(const fs::path& folder, MeasuredFolder& found) {
   const std::string gpu = folder.filename().string();
   for (const std::string& table : tables_in(folder)) {
-    const std::string name = gpu + "/" + table;
+    const std::string name = (fs::path(gpu) / table).generic_string();
     if (const std::optional<RowKind> kind = row_kind_from(stem_of(table))) {
       found.files.push_back({(folder / table).string(), name, TableForm::measured, *kind});
     } else {

@@ -10,7 +10,7 @@ namespace floorline {
 
 /// What needs a graph of its own.
 struct RowGraphs::Shape {
-  OperatorKind kind;
+  OperatorKind kind = OperatorKind::gemm;
   Reading reading;
   bool in_sequences = false;  ///< chunks of one context as sequences of one kernel
 
@@ -71,10 +71,49 @@ std::string op_text(OperatorKind kind, const Reading& reading) {
   return text;
 }
 
-void set(const OperatorGraph& graph, std::vector<double>& values, Key key, std::int64_t value) {
-  const std::optional<int> slot = graph.symbols.find(name_of(key));
-  FLOORLINE_EXPECT(slot.has_value());
-  values[static_cast<std::size_t>(*slot)] = static_cast<double>(value);
+/// The sizes of a row, as the values of a graph's symbols.
+class Sizes {
+ public:
+  Sizes(const OperatorGraph& graph, std::vector<double>& values) : graph_(graph), values_(values) {}
+
+  void set(Key key, std::int64_t value) const {
+    const std::optional<int> slot = graph_.symbols.find(name_of(key));
+    FLOORLINE_EXPECT(slot.has_value());
+    values_[static_cast<std::size_t>(*slot)] = static_cast<double>(value);
+  }
+  void set(const GemmKeys& keys) const {
+    set(Key::m, keys.m);
+    set(Key::n, keys.n);
+    set(Key::k, keys.k);
+  }
+  void set(const CollectiveKeys& keys) const {
+    set(Key::bytes, keys.bytes);
+    set(Key::ranks, keys.ranks);
+  }
+  void set(const AttentionKeys& keys, RowKind kind, std::int64_t v_dim) const {
+    set(Key::batch, keys.batch);
+    set(Key::q_heads, keys.q_heads);
+    set(Key::kv_heads, keys.kv_heads);
+    set(Key::q_len, keys.q_len);
+    set(Key::kv_len, keys.kv_len);
+    set(Key::head_dim, keys.head_dim);
+    set(Key::v_dim, v_dim);
+    set(Key::causal, kind == RowKind::attn_encoder ? 0 : 1);
+    set(Key::window, keys.window);
+  }
+
+ private:
+  const OperatorGraph& graph_;
+  std::vector<double>& values_;
+};
+
+/// A context cut into chunks: sequences of their own, in one kernel.
+std::vector<SequenceGroup> chunks_of(const AttentionKeys& keys) {
+  const std::int64_t whole = keys.batch * (keys.kv_len / keys.window);
+  const auto chunk = static_cast<double>(keys.window);
+  const auto rest = static_cast<double>(keys.kv_len % keys.window);
+  return {{static_cast<double>(whole), chunk, chunk},
+          {static_cast<double>(keys.batch), rest, rest}};
 }
 
 bool has_chunks(const AttentionKeys& keys, const Reading& reading) {
@@ -122,35 +161,15 @@ std::optional<Demand> RowGraphs::demand(const RowKeys& keys, const Reading& read
   const bool chunked = attention != nullptr && has_chunks(*attention, reading);
   const bool in_sequences = chunked && keys.kind == RowKind::attn_context;
   Prepared& row = prepared({kind_of(keys), reading, in_sequences});
-  const auto put = [&row](Key key, std::int64_t value) { set(row.graph, row.values, key, value); };
-  if (const auto* gemm = std::get_if<GemmKeys>(&keys.work)) {
-    put(Key::m, gemm->m);
-    put(Key::n, gemm->n);
-    put(Key::k, gemm->k);
-  } else if (attention != nullptr) {
-    put(Key::batch, attention->batch);
-    put(Key::q_heads, attention->q_heads);
-    put(Key::kv_heads, attention->kv_heads);
-    put(Key::q_len, attention->q_len);
-    // A token that is decoded sees its own chunk only.
-    const bool own_chunk = chunked && keys.kind == RowKind::attn_decode;
-    put(Key::kv_len,
-        own_chunk ? (attention->kv_len - 1) % attention->window + 1 : attention->kv_len);
-    put(Key::head_dim, attention->head_dim);
-    put(Key::v_dim, reading.v_dim);
-    put(Key::causal, keys.kind == RowKind::attn_encoder ? 0 : 1);
-    put(Key::window, chunked ? 0 : attention->window);
-  } else {
-    const auto& collective = std::get<CollectiveKeys>(keys.work);
-    put(Key::bytes, collective.bytes);
-    put(Key::ranks, collective.ranks);
-  }
+  const Sizes sizes(row.graph, row.values);
+  if (const auto* gemm = std::get_if<GemmKeys>(&keys.work)) sizes.set(*gemm);
+  if (const auto* call = std::get_if<CollectiveKeys>(&keys.work)) sizes.set(*call);
+  if (attention != nullptr) sizes.set(*attention, keys.kind, reading.v_dim);
+  if (chunked) sizes.set(Key::window, 0);
   if (in_sequences) {
-    const auto batch = static_cast<double>(attention->batch);
-    const auto chunk = static_cast<double>(attention->window);
-    const auto rest = static_cast<double>(attention->kv_len % attention->window);
-    const auto whole = static_cast<double>(attention->kv_len / attention->window);
-    row.bound.sequences = {{batch * whole, chunk, chunk}, {batch, rest, rest}};
+    row.bound.sequences = chunks_of(*attention);
+  } else if (chunked) {  // a token that is decoded sees its own chunk only
+    sizes.set(Key::kv_len, (attention->kv_len - 1) % attention->window + 1);
   }
   if (!rebind(row.graph, row.values, row.bound)) return std::nullopt;
   OnChip fabric = chip;

@@ -15,13 +15,13 @@ std::string ratio(double r) { return r > 0 ? number_text(r, 4) : "-"; }
 
 std::vector<std::string> assumptions() {
   return {
-      "measured: best_us, the smallest time over all backends and versions; no slack is given "
-      "for timer resolution",
-      "residency: S_keep for attention (one call a graph, kernels do not overlap), S_all elsewhere "
-      "(several calls a graph, which may overlap)",
+      "measured: best_us, the smallest time over all backends; no slack for timer resolution",
+      "attention: S_keep, one call a graph, kernels do not overlap",
+      "elsewhere S_all: several calls a graph, which dependent launch may overlap",
       "accumulation is not recorded: the fastest that the device has",
       "not counted: RoPE and the KV-cache write inside attention, scales of quantized operands",
-      "ceilings at the highest clock of each device; clocks of the rows are not recorded"};
+      "ceilings at the highest clock of each device; clocks of the rows are not recorded",
+  };
 }
 
 std::string holds_text(Statement::Holds holds) {
@@ -83,29 +83,27 @@ std::vector<Field> rule_fields(const Judgement& judgement) {
   for (const RuleTally& tally : judgement.rules) {
     const ReadingRule& rule = *tally.rule;
     fields.push_back({std::string(rule.id), std::string(rule.rows) + ": " +
-                                                std::string(rule.reading) + " (" +
-                                                std::string(rule.evidence) + ")"});
+                                                std::string(rule.reading) + "; " +
+                                                std::string(rule.evidence)});
   }
   return fields;
 }
 
-Table listed_table(const std::vector<ListedRow>& rows, const char* title) {
-  Table table;
-  table.title = title;
-  table.columns = {{"row", false},    {"device", false},   {"kernel", false},
-                   {"source", false}, {"time", true},      {"floor", true},
-                   {"ratio", true},   {"bound by", false}, {"reason", false}};
+/// One row a line: a table would cut what names the row.
+std::vector<std::string> listed_lines(const std::vector<ListedRow>& rows) {
+  std::vector<std::string> lines;
   for (const ListedRow& row : rows) {
-    if (table.rows.size() == kShown) {
-      table.footnotes.push_back(count(static_cast<std::int64_t>(rows.size() - kShown)) +
-                                " more; --format json lists them");
+    if (lines.size() == kShown) {
+      lines.push_back(count(static_cast<std::int64_t>(rows.size() - kShown)) +
+                      " more; --format json lists them");
       break;
     }
     const double r = row.floor > Seconds(0) ? row.time / row.floor : 0;
-    table.rows.push_back({row.place, row.gpu, row.keys, row.source, to_text(row.time),
-                          to_text(row.floor), ratio(r), row.binding, row.reason});
+    lines.push_back(row.place + ": " + row.gpu + " " + row.keys + ", " + row.source + ": " +
+                    to_text(row.time) + ", floor " + to_text(row.floor) + " by " + row.binding +
+                    ", ratio " + ratio(r) + "; " + row.reason);
   }
-  return table;
+  return lines;
 }
 
 Table impossible_table(const Judgement& judgement) {
@@ -173,7 +171,7 @@ std::vector<std::string> notes_of(const Judgement& judgement) {
 std::vector<Section> sections_of(const std::string& folder, const Judgement& judgement) {
   std::vector<Section> all{summary(folder, judgement)};
   if (!judgement.violations.empty()) {
-    all.push_back(section("Violations", listed_table(judgement.violations, "")));
+    all.push_back({"Violations", {}, listed_lines(judgement.violations), {}});
   }
   all.push_back(section("By device and kind", group_table(judgement)));
   all.push_back(section("Rules: how rows are read", rule_table(judgement)));
@@ -181,7 +179,7 @@ std::vector<Section> sections_of(const std::string& folder, const Judgement& jud
   if (!judgement.impossible.empty()) {
     all.push_back(section("Rows that were left out as impossible", impossible_table(judgement)));
     if (!judgement.not_called.empty()) {
-      all.back().tables.push_back(listed_table(judgement.not_called, "Not called impossible"));
+      all.push_back({"Not called impossible", {}, listed_lines(judgement.not_called), {}});
     }
   }
   all.push_back(section("Tightness", tightness_table(judgement)));

@@ -134,7 +134,7 @@ void Judge::add_measured(const MeasuredRow& row, const std::string& place) {
   }
   const Machine& machine = *machines_.find(row.keys.gpu);
   count_rules(row, machine.chip, violating);
-  tightness_.add(row.keys, row.time, found.demand, found.cold, machine.chip.keep);
+  tightness_.add(row, found, machine.chip.keep);
 }
 
 void Judge::count_rules(const MeasuredRow& row, const OnChip& chip, bool violating) {
@@ -161,14 +161,14 @@ void Judge::add_impossible(const MeasuredRow& row, const std::string& place) {
 }
 
 /// Which single reading stands against the row, or else what binds.
-std::string Judge::why_below(const MeasuredRow& row, const RowVerdict& verdict_found) {
+std::string Judge::why_below(const MeasuredRow& row, const RowVerdict& found) {
   for (const ReadingRule& rule : reading_rules()) {
     const RowVerdict without = verdict(row.keys, &rule);
     if (without.not_judged.empty() && !(row.time < without.any.time())) {
       return "possible without rule " + std::string(rule.id);
     }
   }
-  return doubt_of(verdict_found.any);
+  return doubt_of(found.any);
 }
 
 /// S_keep taken once from reads and writes together, or a rule left out, would call it.

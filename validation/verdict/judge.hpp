@@ -17,19 +17,12 @@
 #include "validation/observation/row_graph.hpp"
 #include "validation/verdict/machines.hpp"
 #include "validation/verdict/reading_rules.hpp"
+#include "validation/verdict/row_verdict.hpp"
 #include "validation/verdict/tightness.hpp"
 
 namespace floorline {
 
 Residency residency_of(RowKind kind);
-
-/// One row against its floors, or why not.
-struct RowVerdict {
-  Demand demand;
-  Floor cold;
-  Floor any;
-  std::string not_judged;  ///< empty: judged
-};
 
 /// A row named in the output.
 struct ListedRow {
@@ -96,8 +89,8 @@ class Judge {
   void add_impossible(const MeasuredRow& row, const std::string& place);
   void count_rules(const MeasuredRow& row, const OnChip& chip, bool violating);
   void refuse(std::string_view gpu, const std::string& reason);
-  std::string why_below(const MeasuredRow& row, const RowVerdict& verdict);
-  std::string why_not_called(const MeasuredRow& row, const RowVerdict& verdict);
+  std::string why_below(const MeasuredRow& row, const RowVerdict& found);
+  std::string why_not_called(const MeasuredRow& row, const RowVerdict& found);
 
   Machines machines_;
   RowGraphs graphs_;

@@ -45,19 +45,19 @@ double percentile(std::span<const double> sorted, double q) {
   return sorted[below] + part * (sorted[above] - sorted[below]);
 }
 
-void Tightness::add(const RowKeys& keys, Seconds time, const Demand& demand, const Floor& cold,
-                    Bytes kept) {
-  if (!(cold.time() > Seconds(0))) return;  // one rank alone: no work, no ratio
-  const double ratio = time / cold.time();
-  if (const auto* collective = std::get_if<CollectiveKeys>(&keys.work)) {
-    return add(keys, class_of(*collective), ratio);
+void Tightness::add(const MeasuredRow& row, const RowVerdict& verdict, Bytes kept) {
+  if (!(verdict.cold.time() > Seconds(0))) return;  // one rank alone: no work, no ratio
+  const double ratio = row.time / verdict.cold.time();
+  if (const auto* collective = std::get_if<CollectiveKeys>(&row.keys.work)) {
+    return add(row.keys, class_of(*collective), ratio);
   }
+  const Demand& demand = verdict.demand;
   const bool large = demand.flops > kLargeWork;
-  const bool memory = cold.binding_term().resource.unit == Unit::hbm &&
+  const bool memory = verdict.cold.binding_term().resource.unit == Unit::hbm &&
                       demand.hbm_read + demand.hbm_write > kept * kBeyondCache;
-  if (large) add(keys, SizeClass::large_work, ratio);
-  if (memory) add(keys, SizeClass::memory_bound, ratio);
-  if (!large && !memory) add(keys, SizeClass::rest, ratio);
+  if (large) add(row.keys, SizeClass::large_work, ratio);
+  if (memory) add(row.keys, SizeClass::memory_bound, ratio);
+  if (!large && !memory) add(row.keys, SizeClass::rest, ratio);
 }
 
 void Tightness::add(const RowKeys& keys, SizeClass size, double ratio) {

@@ -15,8 +15,8 @@
 #include <tuple>
 #include <vector>
 
-#include "model/floor/floor.hpp"
 #include "validation/observation/measured_rows.hpp"
+#include "validation/verdict/row_verdict.hpp"
 
 namespace floorline {
 
@@ -49,7 +49,7 @@ struct TightnessGroup {
 class Tightness {
  public:
   /// `kept` is S_keep of the device.
-  void add(const RowKeys& keys, Seconds time, const Demand& demand, const Floor& cold, Bytes kept);
+  void add(const MeasuredRow& row, const RowVerdict& verdict, Bytes kept);
   /// Sorted by device, kind, variant, class.
   [[nodiscard]] std::vector<TightnessGroup> groups() const;
 

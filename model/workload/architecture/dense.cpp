@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of one layer, h = hidden, d = head_dim, q and kv heads, f = intermediate:
-//   input norm h · q_proj (q·d)h · k_proj, v_proj (kv·d)h each · [q_norm, k_norm d each]
-//   o_proj h(q·d) · post-attention norm h · gate_proj, up_proj f·h each · down_proj h·f
-// and once: embedding vocab·h, final norm h, lm_head vocab·h unless tied. Biases where stated.
-// Sharding as Megatron-LM (Shoeybi et al. 2019): q, k, v, gate, up by columns, o and down by rows.
 #include "model/workload/architecture/dense.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "model/input/table_reader.hpp"
+#include "model/workload/architecture/weight_list.hpp"
 
 namespace floorline {
 
 namespace {
-
-// Larger than any model; they keep every count of parameters within 63 bits.
-constexpr std::int64_t kMostHidden = std::int64_t{1} << 20U;
-constexpr std::int64_t kMostIntermediate = std::int64_t{1} << 24U;
-constexpr std::int64_t kMostHeads = std::int64_t{1} << 14U;
-constexpr std::int64_t kMostHeadDim = std::int64_t{1} << 13U;
-constexpr std::int64_t kMostLayers = std::int64_t{1} << 13U;
-constexpr std::int64_t kMostVocab = std::int64_t{1} << 28U;
-constexpr std::int64_t kMostPositions = std::int64_t{1} << 40U;
 
 std::optional<Precision> dtype_from(std::string_view name) {
   if (name == "bfloat16") return Precision::bf16;
@@ -96,93 +84,72 @@ std::int64_t read_head_dim(TableReader& config, const DenseDefaults& defaults, s
   return architecture.hidden / q_heads;
 }
 
-void read_mlp(TableReader& config, MlpShape& mlp) {
-  mlp.intermediate = read_size(config, "intermediate_size", kMostIntermediate);
-  mlp.bias = config.flag("mlp_bias").value_or(false);
-  const std::optional<std::string> activation = config.text("hidden_act");
-  if (activation && *activation != "silu" && *activation != "swish") {
-    config.error("hidden_act", "\"" + *activation + "\" is not understood yet; expected silu");
+std::string_view names_of(Activation activation) {
+  switch (activation) {
+    case Activation::silu:
+      return "silu";
+    case Activation::gelu:
+      return "gelu_pytorch_tanh";
+    case Activation::relu2:
+      return "relu2";
+  }
+  return "";
+}
+
+bool is_activation(std::string_view name, Activation activation) {
+  if (name == names_of(activation)) return true;
+  if (activation == Activation::silu) return name == "swish";
+  return activation == Activation::gelu && (name == "gelu" || name == "gelu_new");
+}
+
+void read_mlp(TableReader& config, const DenseDefaults& defaults, MlpShape& mlp) {
+  if (defaults.mlp) {
+    mlp.intermediate = read_size(config, "intermediate_size", kMostIntermediate);
+    mlp.bias = config.flag("mlp_bias").value_or(false);
+  }
+  mlp.gated = defaults.gated;
+  mlp.activation = defaults.activation;
+  const std::optional<std::string> activation = config.text(defaults.activation_key);
+  if (activation && !is_activation(*activation, defaults.activation)) {
+    config.error(defaults.activation_key, "\"" + *activation +
+                                              "\" is not understood yet; expected " +
+                                              std::string(names_of(defaults.activation)));
   }
 }
 
-/// Only a part of each head turns: not counted yet.
-void refuse_partial_rotary(TableReader& config) {
+/// Elements of a head that turn; an error where the family turns all of them.
+std::int64_t read_rotary(TableReader& config, const DenseDefaults& defaults,
+                         std::int64_t head_dim) {
   constexpr const char* kFactor = "partial_rotary_factor";
-  const auto refuse = [&](const char* key, const Node* factor) {
+  double part = defaults.rotary;
+  const auto judge = [&](const char* key, const Node* factor) {
     if (factor == nullptr || factor->kind == Node::Kind::null) return;
-    if (factor->is_number() && factor->real == 1.0) return;
-    config.error(key, std::string(kFactor) + " is not understood yet; expected 1");
+    const bool known = factor->is_number() && factor->real > 0 && factor->real <= 1;
+    if (known && (factor->real == 1.0 || defaults.partial_rotary)) {
+      part = factor->real;
+    } else {
+      config.error(key, std::string(kFactor) + " is not understood yet; expected 1");
+    }
   };
-  refuse(kFactor, config.node(kFactor));
+  judge(kFactor, config.node(kFactor));
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     const Node* rope = config.node(key);
-    if (rope != nullptr && rope->kind == Node::Kind::table) refuse(key, rope->find(kFactor));
+    if (rope != nullptr && rope->kind == Node::Kind::table) judge(key, rope->find(kFactor));
   }
+  return part == 1.0 ? 0 : static_cast<std::int64_t>(static_cast<double>(head_dim) * part);
 }
 
-class WeightList {
- public:
-  WeightList(const DenseConfig& config, std::vector<NamedWeight>& weights)
-      : dtype_(config.architecture.dtype), weights_(weights) {}
-
-  void in_group(int group, std::int64_t count) {
-    group_ = group;
-    count_ = count;
-  }
-  void add(const std::string& name, WeightShape shape, Sharding sharding, std::int64_t unit = 1) {
-    const std::string prefix = group_ < 0 ? "" : "layers.";
-    weights_.push_back(
-        {prefix + name, group_, shape.rows, shape.cols, count_, count_, dtype_, sharding, unit});
-  }
-  void add_projection(const std::string& name, WeightShape shape, Sharding sharding,
-                      std::int64_t unit, bool bias) {
-    add(name + ".weight", shape, sharding, unit);
-    if (!bias) return;
-    const bool summed = sharding == Sharding::row;  // added once, after the sum over ranks
-    add(name + ".bias", {shape.rows, 1}, summed ? Sharding::replicated : sharding,
-        summed ? 1 : unit);
-  }
-
- private:
-  int group_ = -1;
-  std::int64_t count_ = 1;
-  Precision dtype_;
-  std::vector<NamedWeight>& weights_;
-};
-
-void add_layer_weights(std::int64_t h, const LayerGroup& layer, WeightList& list) {
-  const AttentionShape& a = layer.attention;
-  const MlpShape& m = layer.mlp;
-  list.add("input_layernorm.weight", {h, 1}, Sharding::replicated);
-  list.add_projection("self_attn.q_proj", {a.q_heads * a.head_dim, h}, Sharding::column, a.head_dim,
-                      a.qkv_bias);
-  list.add_projection("self_attn.k_proj", {a.kv_heads * a.head_dim, h}, Sharding::kv_heads,
-                      a.head_dim, a.qkv_bias);
-  list.add_projection("self_attn.v_proj", {a.kv_heads * a.v_dim, h}, Sharding::kv_heads, a.v_dim,
-                      a.qkv_bias);
-  if (a.qk_norm) {
-    list.add("self_attn.q_norm.weight", {a.head_dim, 1}, Sharding::replicated);
-    list.add("self_attn.k_norm.weight", {a.head_dim, 1}, Sharding::replicated);
-  }
-  list.add_projection("self_attn.o_proj", {h, a.q_heads * a.v_dim}, Sharding::row, a.v_dim,
-                      a.o_bias);
-  list.add("post_attention_layernorm.weight", {h, 1}, Sharding::replicated);
-  list.add_projection("mlp.gate_proj", {m.intermediate, h}, Sharding::column, 1, m.bias);
-  list.add_projection("mlp.up_proj", {m.intermediate, h}, Sharding::column, 1, m.bias);
-  list.add_projection("mlp.down_proj", {h, m.intermediate}, Sharding::row, 1, m.bias);
-}
-
-void add_weights(DenseConfig& config) {
-  Architecture& a = config.architecture;
-  WeightList list(config, a.weights);
-  list.add("embed_tokens.weight", {a.vocab, a.hidden}, Sharding::vocab);
-  for (std::size_t g = 0; g < a.layers.size(); ++g) {
-    list.in_group(static_cast<int>(g), a.layers[g].count);
-    add_layer_weights(a.hidden, a.layers[g], list);
-  }
-  list.in_group(-1, 1);
-  list.add("norm.weight", {a.hidden, 1}, Sharding::replicated);
-  if (!a.tied_embeddings) list.add("lm_head.weight", {a.vocab, a.hidden}, Sharding::vocab);
+void read_heads(TableReader& config, const DenseDefaults& defaults, DenseConfig& dense) {
+  AttentionShape& attention = dense.layer.attention;
+  attention.q_heads = read_size(config, "num_attention_heads", kMostHeads);
+  if (!defaults.heads) return;
+  Architecture& a = dense.architecture;
+  attention.kv_heads = read_kv_heads(config, defaults, attention.q_heads, a);
+  attention.head_dim = attention.v_dim = read_head_dim(config, defaults, attention.q_heads, a);
+  attention.qk_norm = defaults.qk_norm;
+  const bool biased = config.flag("attention_bias").value_or(false);
+  attention.qkv_bias = biased || defaults.bias == AttentionBias::qkv;
+  attention.o_bias = biased && defaults.bias == AttentionBias::stated;
 }
 
 }  // namespace
@@ -195,6 +162,30 @@ std::int64_t read_size(TableReader& config, const char* key, std::int64_t most) 
   config.error(key, std::to_string(*size) + " is more than any model has; expected at most " +
                         std::to_string(most));
   return 0;
+}
+
+std::int64_t read_size_or(TableReader& config, const char* key, std::int64_t most,
+                          std::int64_t fallback) {
+  const Node* node = config.node(key);
+  if (node == nullptr || node->kind == Node::Kind::null) return fallback;
+  const std::optional<std::int64_t> size = config.count(key);
+  if (!size) return fallback;
+  if (*size <= most) return *size;
+  config.error(key, std::to_string(*size) + " is more than any model has; expected at most " +
+                        std::to_string(most));
+  return fallback;
+}
+
+void pass_over(TableReader& config, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) config.node(key);
+}
+
+void expect_flag(TableReader& config, const char* key, bool value) {
+  const std::optional<bool> flag = config.flag(key);
+  if (flag && *flag != value) {
+    config.error(key, std::string(*flag ? "true" : "false") + " is not understood yet; expected " +
+                          (value ? "true" : "false"));
+  }
 }
 
 bool read_flag(TableReader& config, const char* key, bool fallback, Architecture& architecture) {
@@ -218,75 +209,136 @@ std::int64_t read_window(TableReader& config, std::int64_t fallback, Architectur
   return read_size(config, kKey, kMostPositions);
 }
 
+std::optional<std::vector<std::string>> read_layer_names(TableReader& config,
+                                                         std::int64_t layer_count,
+                                                         const std::vector<std::string>& known) {
+  constexpr const char* kKey = "layer_types";
+  std::optional<std::vector<std::string>> types = config.texts(kKey);
+  if (!types) return std::nullopt;
+  for (const std::string& type : *types) {
+    if (std::find(known.begin(), known.end(), type) != known.end()) continue;
+    std::string all;
+    for (const std::string& name : known) all += (all.empty() ? "" : " or ") + name;
+    config.error(kKey, "\"" + type + "\" is not understood yet; expected " + all);
+    return std::nullopt;
+  }
+  if (layer_count > 0 && std::cmp_not_equal(types->size(), layer_count)) {
+    config.error(kKey, "has " + std::to_string(types->size()) + " layers; expected " +
+                           std::to_string(layer_count) + ", as num_hidden_layers says");
+    return std::nullopt;
+  }
+  return types;
+}
+
 std::optional<std::vector<std::int64_t>> read_layer_types(TableReader& config,
                                                           std::int64_t layer_count,
                                                           std::int64_t window) {
   constexpr const char* kKey = "layer_types";
-  const std::optional<std::vector<std::string>> types = config.texts(kKey);
+  const auto types = read_layer_names(config, layer_count, {"full_attention", "sliding_attention"});
   if (!types) return std::nullopt;
   std::vector<std::int64_t> windows;
   for (const std::string& type : *types) {
     const bool sliding = type == "sliding_attention";
-    if (!sliding && type != "full_attention") {
-      config.error(kKey, "\"" + type +
-                             "\" is not understood yet; expected full_attention or "
-                             "sliding_attention");
-      return std::nullopt;
-    }
     if (sliding && window == 0) {
       config.error(kKey, "has sliding_attention, but there is no window; expected sliding_window");
       return std::nullopt;
     }
     windows.push_back(sliding ? window : 0);
   }
-  if (layer_count > 0 && std::cmp_not_equal(windows.size(), layer_count)) {
-    config.error(kKey, "has " + std::to_string(windows.size()) + " layers; expected " +
-                           std::to_string(layer_count) + ", as num_hidden_layers says");
-    return std::nullopt;
-  }
   return windows;
+}
+
+std::vector<std::int64_t> same_window(const DenseConfig& config, std::int64_t window) {
+  return std::vector<std::int64_t>(static_cast<std::size_t>(config.layer_count), window);
+}
+
+std::vector<std::int64_t> read_qwen_windows(TableReader& config, DenseConfig& dense) {
+  constexpr std::int64_t kDefaultWindow = 4096;
+  constexpr std::int64_t kDefaultFullLayers = 28;
+  constexpr const char* kFull = "max_window_layers";
+  std::vector<std::int64_t> windows = same_window(dense, 0);
+  std::int64_t window = 0;
+  if (config.flag("use_sliding_window").value_or(false)) {
+    window = read_window(config, kDefaultWindow, dense.architecture);
+    const std::optional<std::int64_t> given = config.count(kFull);
+    if (!given && !config.has(kFull)) {
+      dense.architecture.assumptions.push_back("max_window_layers = 28 (not given: the default of " +
+                                               dense.architecture.family + ")");
+    }
+    for (std::int64_t i = given.value_or(kDefaultFullLayers); i < dense.layer_count; ++i) {
+      windows[static_cast<std::size_t>(i)] = window;
+    }
+  } else {
+    pass_over(config, {"sliding_window", kFull});
+  }
+  const auto stated = read_layer_types(config, dense.layer_count, window);
+  return stated ? *stated : windows;
+}
+
+ExpertShape read_experts(TableReader& config, const char* experts_key, const char* top_k_key,
+                         const char* intermediate_key) {
+  ExpertShape shape;
+  shape.experts = read_size(config, experts_key, kMostExperts);
+  shape.top_k = read_size(config, top_k_key, kMostExperts);
+  shape.intermediate = read_size(config, intermediate_key, kMostIntermediate);
+  if (shape.experts > 0 && shape.top_k > shape.experts) {
+    config.error(top_k_key, std::to_string(shape.top_k) + " is more than " + experts_key + " = " +
+                                std::to_string(shape.experts) + "; expected at most that");
+    shape.top_k = shape.experts;
+  }
+  return shape;
 }
 
 DenseConfig read_dense(TableReader& config, const DenseDefaults& defaults) {
   DenseConfig dense;
   Architecture& a = dense.architecture;
-  AttentionShape& attention = dense.layer.attention;
   a.family = defaults.family;
   a.vocab = read_size(config, "vocab_size", kMostVocab);
   a.hidden = read_size(config, "hidden_size", kMostHidden);
   dense.layer_count = read_size(config, "num_hidden_layers", kMostLayers);
-  attention.q_heads = read_size(config, "num_attention_heads", kMostHeads);
-  attention.kv_heads = read_kv_heads(config, defaults, attention.q_heads, a);
-  attention.head_dim = attention.v_dim = read_head_dim(config, defaults, attention.q_heads, a);
-  attention.qk_norm = defaults.qk_norm;
-  attention.qkv_bias = attention.o_bias = config.flag("attention_bias").value_or(false);
-  read_mlp(config, dense.layer.mlp);
-  a.tied_embeddings = read_flag(config, "tie_word_embeddings", false, a);
+  read_heads(config, defaults, dense);
+  read_mlp(config, defaults, dense.layer.mlp);
+  dense.layer.norm = defaults.norm;
+  a.tied_embeddings = read_flag(config, "tie_word_embeddings", defaults.tied, a);
   a.dtype = read_dtype(config, a);
-  const Node* positions = config.node("max_position_embeddings");
-  if (positions != nullptr && positions->kind != Node::Kind::null) {
-    a.max_positions = read_size(config, "max_position_embeddings", kMostPositions);
-  }
-  refuse_partial_rotary(config);
+  a.max_positions = read_size_or(config, "max_position_embeddings", kMostPositions, 0);
+  dense.layer.attention.rotary_dim = read_rotary(config, defaults, dense.layer.attention.head_dim);
   return dense;
 }
 
 Architecture finish_dense(DenseConfig config, const std::vector<std::int64_t>& windows) {
-  std::vector<LayerGroup>& groups = config.architecture.layers;
+  std::vector<LayerGroup> kinds;
+  std::vector<int> order;
   for (const std::int64_t window : windows) {
-    if (groups.empty() || groups.back().attention.window != window) {
-      LayerGroup group = config.layer;
-      group.attention.window = window;
-      groups.push_back(std::move(group));
+    const auto same = [&](const LayerGroup& kind) { return kind.attention.window == window; };
+    auto kind = std::find_if(kinds.begin(), kinds.end(), same);
+    if (kind == kinds.end()) {
+      kinds.push_back(config.layer);
+      kind = kinds.end() - 1;
+      kind->attention.window = window;
+      kind->name = window > 0 ? "sliding" : "full";
     }
-    ++groups.back().count;
+    order.push_back(static_cast<int>(kind - kinds.begin()));
   }
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    groups[g].name = groups[g].attention.window > 0 ? "sliding" : "full";
-    if (groups.size() > 2) groups[g].name += std::to_string(g + 1);
+  return finish_layers(std::move(config), kinds, order);
+}
+
+Architecture finish_layers(DenseConfig config, const std::vector<LayerGroup>& kinds,
+                           const std::vector<int>& order) {
+  Architecture& a = config.architecture;
+  std::vector<int> place(kinds.size(), -1);
+  for (const int kind : order) {
+    const auto k = static_cast<std::size_t>(kind);
+    if (place[k] < 0) {
+      place[k] = static_cast<int>(a.layers.size());
+      a.layers.push_back(kinds[k]);
+      a.layers.back().count = 0;
+    }
+    ++a.layers[static_cast<std::size_t>(place[k])].count;
+    a.order.push_back(place[k]);
   }
-  add_weights(config);
-  return std::move(config.architecture);
+  add_weights(a);
+  return std::move(a);
 }
 
 }  // namespace floorline

@@ -7,17 +7,9 @@
 
 namespace floorline {
 
-namespace {
-
-std::vector<std::int64_t> in_every_layer(const DenseConfig& config, std::int64_t window) {
-  return std::vector<std::int64_t>(static_cast<std::size_t>(config.layer_count), window);
-}
-
-}  // namespace
-
 Architecture read_llama(TableReader& config) {
   DenseConfig dense = read_dense(config, {.family = "llama", .kv_heads_required = false});
-  const std::vector<std::int64_t> windows = in_every_layer(dense, 0);
+  const std::vector<std::int64_t> windows = same_window(dense, 0);
   return finish_dense(std::move(dense), windows);
 }
 
@@ -28,7 +20,7 @@ Architecture read_mistral(TableReader& config) {
   if (!slides) config.node("sliding_window");
   const std::int64_t window = slides ? read_window(config, kDefaultWindow, dense.architecture) : 0;
   const auto stated = read_layer_types(config, dense.layer_count, window);
-  const std::vector<std::int64_t> windows = stated ? *stated : in_every_layer(dense, window);
+  const std::vector<std::int64_t> windows = stated ? *stated : same_window(dense, window);
   return finish_dense(std::move(dense), windows);
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Qwen3, dense: queries and keys are normalized head by head. With use_sliding_window, layers from
-// max_window_layers on slide (transformers, Qwen3Config; defaults 4096, 28 and head_dim 128).
+// Qwen2 and 2.5 (biases on q, k and v), Qwen3 (queries and keys are normalized head by head) and
+// Qwen3-MoE. With use_sliding_window, layers from max_window_layers on slide (transformers,
+// Qwen3Config; defaults 4096, 28 and head_dim 128). Of Qwen3-MoE, layers named in mlp_only_layers
+// and those that decoder_sparse_step passes over have the dense MLP.
+#include <algorithm>
+
 #include "model/input/table_reader.hpp"
 #include "model/workload/architecture/dense.hpp"
 #include "model/workload/architecture/family.hpp"
@@ -10,37 +14,63 @@ namespace floorline {
 namespace {
 
 constexpr std::int64_t kDefaultHeadDim = 128;
-constexpr std::int64_t kDefaultWindow = 4096;
-constexpr std::int64_t kDefaultFullLayers = 28;
 
-std::int64_t read_full_layers(TableReader& config, Architecture& architecture) {
-  const std::optional<std::int64_t> given = config.count("max_window_layers");
-  if (!given && !config.has("max_window_layers")) {
-    architecture.assumptions.emplace_back(
-        "max_window_layers = 28 (not given: the default of qwen3)");
+/// mlp_only_layers: indices of layers.
+std::vector<bool> read_dense_layers(TableReader& config, std::int64_t layer_count) {
+  constexpr const char* kKey = "mlp_only_layers";
+  std::vector<bool> dense(static_cast<std::size_t>(layer_count), false);
+  const Node* list = config.node(kKey);
+  if (list == nullptr || list->kind == Node::Kind::null) return dense;
+  for (const Node& item : list->items) {
+    if (item.kind == Node::Kind::integer && item.integer >= 0 && item.integer < layer_count) {
+      dense[static_cast<std::size_t>(item.integer)] = true;
+    } else {
+      config.error(kKey, "has an entry that is no layer; expected numbers from 0 to " +
+                             std::to_string(layer_count - 1));
+      break;
+    }
   }
-  return given.value_or(kDefaultFullLayers);
+  return dense;
 }
 
 }  // namespace
 
+Architecture read_qwen2(TableReader& config) {
+  DenseConfig dense = read_dense(config, {.family = "qwen2", .bias = AttentionBias::qkv});
+  const std::vector<std::int64_t> windows = read_qwen_windows(config, dense);
+  return finish_dense(std::move(dense), windows);
+}
+
 Architecture read_qwen3(TableReader& config) {
   DenseConfig dense =
-      read_dense(config, {.family = "qwen3", .qk_norm = true, .head_dim = kDefaultHeadDim});
-  std::vector<std::int64_t> windows(static_cast<std::size_t>(dense.layer_count), 0);
-  std::int64_t window = 0;
-  if (config.flag("use_sliding_window").value_or(false)) {
-    window = read_window(config, kDefaultWindow, dense.architecture);
-    const std::int64_t full = read_full_layers(config, dense.architecture);
-    for (std::int64_t i = full; i < dense.layer_count; ++i) {
-      windows[static_cast<std::size_t>(i)] = window;
-    }
-  } else {
-    config.node("sliding_window");
-    config.node("max_window_layers");
+      read_dense(config, {.family = "qwen3", .qk_norm = QkNorm::head, .head_dim = kDefaultHeadDim});
+  const std::vector<std::int64_t> windows = read_qwen_windows(config, dense);
+  return finish_dense(std::move(dense), windows);
+}
+
+Architecture read_qwen3_moe(TableReader& config) {
+  DenseConfig dense = read_dense(
+      config, {.family = "qwen3_moe", .qk_norm = QkNorm::head, .head_dim = kDefaultHeadDim});
+  LayerGroup moe = dense.layer;
+  moe.name = "moe";
+  moe.feed_forward = FeedForward::experts;
+  moe.experts =
+      read_experts(config, "num_experts", "num_experts_per_tok", "moe_intermediate_size");
+  LayerGroup mlp = dense.layer;
+  mlp.name = "dense";
+  const std::int64_t step = read_size_or(config, "decoder_sparse_step", kMostLayers, 1);
+  const std::vector<bool> only = read_dense_layers(config, dense.layer_count);
+  const std::vector<std::int64_t> windows = read_qwen_windows(config, dense);
+  if (std::any_of(windows.begin(), windows.end(), [](std::int64_t w) { return w > 0; })) {
+    config.error("use_sliding_window", "is not understood yet beside experts; expected false");
   }
-  const auto stated = read_layer_types(config, dense.layer_count, window);
-  return finish_dense(std::move(dense), stated ? *stated : windows);
+  pass_over(config, {"norm_topk_prob", "output_router_logits", "router_aux_loss_coef"});
+  std::vector<int> order;
+  for (std::int64_t i = 0; i < dense.layer_count; ++i) {
+    const bool sparse = !only[static_cast<std::size_t>(i)] && step > 0 && (i + 1) % step == 0;
+    order.push_back(sparse ? 1 : 0);
+  }
+  return finish_layers(std::move(dense), {mlp, moe}, order);
 }
 
 }  // namespace floorline

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/demand/input_reads.hpp"
+
+#include "model/demand/operator_view.hpp"
+#include "model/demand/sectors.hpp"
+
+namespace floorline {
+
+namespace {
+
+/// Two of four elements are stored. Their 2-bit positions come on top and are not counted (weaker).
+constexpr double kSparseKept = 0.5;
+
+bool touches_sectors(const OperatorView& op) {
+  return op.op().access == Access::random || op.key(Key::stride, 1) > 1;
+}
+
+}  // namespace
+
+InputReads::InputReads(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip,
+                       RankShare share)
+    : graph_(graph), op_(op), sector_(chip.sector) {
+  const OperatorView view(graph, op);
+  switch (op.kind) {
+    case OperatorKind::attention: later_ = attention_read_fraction(view); break;
+    case OperatorKind::embedding: later_ = embedding_read_fraction(view); break;
+    case OperatorKind::gather: later_ = gather_read_fraction(view, sector_); break;
+    case OperatorKind::scatter: later_ = scatter_read_fraction(view); break;
+    case OperatorKind::conv: first_ = conv_read_fraction(view); break;
+    case OperatorKind::grouped_gemm: later_ = expert_read_fraction(view, share); break;
+    case OperatorKind::gemm: later_ = op.sparse ? kSparseKept : 1; break;
+    case OperatorKind::elementwise: by_sector_ = touches_sectors(view); break;
+    default: break;
+  }
+}
+
+Bytes InputReads::bytes(int i) const {
+  const OperatorView view(graph_, op_);
+  if (by_sector_) return elementwise_read_bytes(view, i, sector_);
+  const BoundTensor& tensor = view.input(i);
+  if (i == 0) return tensor.bytes * first_;
+  // Scores of the router stand beside the experts' weights.
+  const bool weights = op_.kind != OperatorKind::grouped_gemm || tensor.role != TensorRole::intermediate;
+  return weights ? tensor.bytes * later_ : tensor.bytes;
+}
+
+}  // namespace floorline

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of each of its inputs an operator has to read at least: keys that some query sees, rows of
+// a table that the data touch, experts that the router picks, pixels under the filter, sectors.
+#pragma once
+
+#include <cstdint>
+
+#include "model/device/on_chip.hpp"
+#include "model/workload/bound_graph.hpp"
+
+namespace floorline {
+
+/// Ranks of an expert-parallel group share what the data decide. A rank that reads the mean exists
+/// for the whole graph; the busiest rank of one operator need not be the busiest of the next.
+enum class RankShare : std::uint8_t { busiest, mean };
+
+class InputReads {
+ public:
+  InputReads(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip,
+             RankShare share = RankShare::busiest);
+  /// Bytes of input number `i`. The union over several readers of one tensor is at least the largest
+  /// of these.
+  [[nodiscard]] Bytes bytes(int i) const;
+
+ private:
+  const BoundGraph& graph_;
+  const BoundOperator& op_;
+  Bytes sector_;
+  double first_ = 1;   ///< part of input 0
+  double later_ = 1;   ///< part of every other input
+  bool by_sector_ = false;  ///< elementwise with a stride or random access: all inputs
+};
+
+}  // namespace floorline
