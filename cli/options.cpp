@@ -88,7 +88,16 @@ std::vector<std::string> device_list(const DeviceOptions& options) {
 
 std::vector<Assignment> assignments_of(const std::vector<std::string>& set) {
   std::vector<Assignment> all;
-  for (const std::string& text : set) all.push_back(parse_assignment(text));
+  for (const std::string& text : set) {
+    Assignment a = parse_assignment(text);
+    for (const Assignment& before : all) {
+      if (before.name == a.name && !before.scale && !a.scale) {
+        throw InputError(Diagnostic{position_in("command line"), a.name,
+                                    "set twice, to " + before.value + " and to " + a.value});
+      }
+    }
+    all.push_back(std::move(a));
+  }
   return all;
 }
 

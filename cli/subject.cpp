@@ -121,9 +121,7 @@ SubjectResult evaluate(const Subject& subject, const Machine& machine) {
   result.model = e.floors;
   result.ranks = e.ranks;
   result.notes = std::move(e.notes);
-  result.assumptions = defaults_used(model.scenario, model.layout);
-  const std::vector<std::string>& keys = model.architecture.assumptions;
-  result.assumptions.insert(result.assumptions.end(), keys.begin(), keys.end());
+  for (const std::string& line : without_effect(model.scenario)) result.notes.push_back(line);
   return result;
 }
 

@@ -75,6 +75,7 @@ Evaluation evaluate_numbers(Flops flops, Bytes bytes, const Rates& rates) {
   floors.sum.flops = flops;
   floors.fused_demand = floors.sum;
   floors.serial = floors.critical_path = floors.fused = {op.cold.time(), op.any.time()};
+  floors.fused_proven = op.any.time();
   floors.any_known = false;
   if (op.cold.binding >= 0) floors.serial_binding = op.cold.binding_term().resource;
   floors.fused_binding = floors.serial_binding;

@@ -54,6 +54,16 @@ class Step {
     }
     return most;
   }
+  [[nodiscard]] Seconds proven_through_all() const {
+    Seconds sum(0);
+    for (const Stage& s : stages_) sum += s.evaluation.floors.fused_proven * s.count;
+    return sum;
+  }
+  [[nodiscard]] Seconds slowest_proven() const {
+    Seconds most(0);
+    for (const Stage& s : stages_) most = std::max(most, s.evaluation.floors.fused_proven);
+    return most;
+  }
   [[nodiscard]] Seconds serial_through_all() const {
     Seconds sum(0);
     for (const Stage& s : stages_) sum += s.evaluation.floors.serial.cold * s.count;
@@ -83,10 +93,42 @@ class Step {
     for (const Stage& s : stages_) sum += s.evaluation.floors.sum.flops * s.count * ranks_;
     return sum;
   }
-  [[nodiscard]] std::size_t size() const { return stages_.size(); }
+  /// Of products and attention, all ranks of a replica.
+  [[nodiscard]] Flops matrix_work() const {
+    return sum_of([](const Operator& op, const OperatorFloors& f) {
+      return info(op.kind).matrix ? f.demand.flops : Flops(0);
+    });
+  }
+  /// Q·Kᵀ once more where attention goes backward.
+  [[nodiscard]] Flops score_work() const {
+    return sum_of([](const Operator& op, const OperatorFloors& f) {
+      if (op.kind != OperatorKind::attention_backward) return Flops(0);
+      double head_dim = 0;
+      double v_dim = 0;
+      for (const Attribute& a : op.attributes) {
+        if (a.key == Key::head_dim) head_dim = a.value.constant().value_or(0);
+        if (a.key == Key::v_dim) v_dim = a.value.constant().value_or(0);
+      }
+      if (v_dim == 0) v_dim = head_dim;
+      return head_dim > 0 ? f.demand.flops * (head_dim / (2 * (head_dim + v_dim))) : Flops(0);
+    });
+  }
   Stage take_slowest() { return slowest(); }
 
  private:
+  template <class WorkOf>
+  [[nodiscard]] Flops sum_of(WorkOf work_of) const {
+    Flops sum(0);
+    for (const Stage& s : stages_) {
+      const Evaluation& e = s.evaluation;
+      for (std::size_t i = 0; i < e.graph.ops.size(); ++i) {
+        const OperatorFloors& f = e.floors.ops[i];
+        sum += work_of(e.graph.ops[i], f) * f.times * s.count * ranks_;
+      }
+    }
+    return sum;
+  }
+
   const Machine& machine_;
   double ranks_;  ///< of one stage of one replica
   std::vector<Stage> stages_;
@@ -96,11 +138,24 @@ double tokens_of(const Scenario& scenario) {
   return static_cast<double>(scenario.sequences() * scenario.new_tokens());
 }
 
+/// Bytes that have to be in memory for the step: weights and state, once each.
+Bytes resident_bytes(const BoundGraph& graph) {
+  Bytes sum(0);
+  for (const BoundTensor& tensor : graph.tensors) {
+    const bool stays = tensor.role == TensorRole::weight || tensor.role == TensorRole::state;
+    if (stays) sum += tensor.bytes * tensor.copies;
+  }
+  return sum;
+}
+
 void show(Step& step, const ModelWorkload& workload, ModelEvaluation& result) {
   Stage stage = step.take_slowest();
+  result.floors.resident = resident_bytes(stage.evaluation.bound);
   if (workload.layout.pp > 1) {
     result.notes.push_back("operators shown: pipeline stage " + std::to_string(stage.number + 1) +
                            " of " + std::to_string(workload.layout.pp) + ", the slowest");
+    result.notes.push_back("batch is the sequences that pass the stages together; the token ceiling "
+                           "has one such batch in every stage");
   }
   result.shown = std::move(stage.evaluation);
 }
@@ -114,6 +169,8 @@ void add_judging(const Step& step, const ParallelLayout& layout, ModelJudging& j
   const double ranks = static_cast<double>(layout.stage_ranks() * layout.pp);
   add(judging.latency, step.latency());
   add(judging.throughput, step.slowest_times());
+  judging.latency_proven += step.proven_through_all();
+  judging.throughput_proven += step.slowest_proven();
   judging.latency_serial += step.serial_through_all();
   judging.throughput_serial += step.slowest_serial();
   judging.work_per_rank += step.work() / ranks;
@@ -180,6 +237,48 @@ void generate(const ModelWorkload& workload, const Machine& machine, ModelEvalua
   result.notes.push_back("operators shown: the last of " + std::to_string(parts.steps) + " decode steps");
 }
 
+/// Weights and optimizer state: what an operator writes of either takes the place of what was read.
+Bytes kept_bytes(const BoundGraph& graph) {
+  Bytes sum(0);
+  for (const BoundTensor& tensor : graph.tensors) {
+    const bool stays = tensor.role == TensorRole::weight || tensor.role == TensorRole::state;
+    if (stays && tensor.producer < 0) sum += tensor.bytes * tensor.copies;
+  }
+  return sum;
+}
+
+/// Stages work at the same time on different passes: a step takes at least the slowest one's work.
+void train(const ModelWorkload& workload, const Machine& machine, ModelEvaluation& result) {
+  const Scenario& scenario = workload.scenario;
+  ModelWorkload plain = workload;
+  plain.scenario.training.recompute = Recompute::none;
+  Step step(workload, scenario, machine);
+  ModelFloors& f = result.floors;
+  add_judging(step, workload.layout, f.judging);
+  f.judging.latency = f.judging.throughput;
+  f.judging.latency_serial = f.judging.throughput_serial;
+  f.judging.latency_proven = f.judging.throughput_proven;
+  f.step = step.slowest_time();
+  f.tokens_per_step = tokens_of(scenario);
+  const double dp = static_cast<double>(workload.layout.dp);
+  const double ranks = static_cast<double>(workload.layout.stage_ranks() * workload.layout.pp);
+  f.judging.tokens = dp * f.tokens_per_step;
+  if (f.step > Seconds(0)) {
+    f.tokens_per_s_ceiling = dp * f.tokens_per_step / f.step.in_base_units();
+  }
+  const bool again = scenario.training.recompute != Recompute::none;
+  const Flops model =
+      again ? Step(plain, plain.scenario, machine).matrix_work() : step.matrix_work();
+  const double tokens = f.tokens_per_step;
+  f.training = TrainingWork{
+      model / tokens, step.matrix_work() / tokens, step.score_work() / tokens,
+      conventional_flops_per_token(workload.architecture, scenario.training)};
+  f.judging.work_per_rank = model / ranks;
+  f.work_per_token = step.work() / tokens;
+  show(step, workload, result);
+  f.resident = kept_bytes(result.shown.bound);
+}
+
 }  // namespace
 
 OperatorGraph stage_graph(const ModelWorkload& workload, const Scenario& scenario, std::int64_t stage) {
@@ -203,6 +302,8 @@ ModelEvaluation evaluate_model(const ModelWorkload& workload, const Machine& mac
   result.floors.active_parameters = static_cast<double>(count.active);
   if (workload.scenario.phase == Phase::generate) {
     generate(workload, machine, result);
+  } else if (workload.scenario.phase == Phase::train) {
+    train(workload, machine, result);
   } else {
     one_step(workload, machine, result);
   }

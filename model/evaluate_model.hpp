@@ -3,6 +3,7 @@
 // a token, a request. All of it from fused floors at any residency, which hold whatever is on chip
 // and however kernels overlap:
 //   step    with pipeline stages the sum over stages: a token passes them one after another
+//           training: the slowest stage, since passes of a step follow one another through them
 //   ceiling tokens a second: the slowest stage takes that long for every step of all replicas
 #pragma once
 
@@ -15,6 +16,7 @@
 #include "model/workload/architecture.hpp"
 #include "model/workload/layout.hpp"
 #include "model/workload/scenario.hpp"
+#include "model/workload/training_graph.hpp"
 
 namespace floorline {
 
@@ -31,11 +33,21 @@ struct ModelWorkload {
 struct ModelJudging {
   ResidencyTimes latency;
   ResidencyTimes throughput;
+  Seconds latency_proven{0};     ///< any residency, of rates with a ceiling only
+  Seconds throughput_proven{0};
   Seconds latency_serial{0};     ///< cold, if kernels do not overlap
   Seconds throughput_serial{0};
   double tokens = 0;          ///< of all replicas in that time
   Flops work_per_rank{0};     ///< average over the ranks of a replica
   Bytes traffic_per_rank{0};
+};
+
+/// FLOPs of one token of a training step, all ranks of a replica. Products and attention only.
+struct TrainingWork {
+  Flops model{0};     ///< forward and backward pass
+  Flops hardware{0};  ///< what is computed again included, as `recompute` says
+  Flops scores{0};    ///< more in a kernel that computes attention's scores again (FlashAttention)
+  ConventionalFlops conventional;
 };
 
 struct ModelFloors {
@@ -49,6 +61,8 @@ struct ModelFloors {
   Flops work_per_token{0};          ///< all ranks of a replica
   double parameters = 0;
   double active_parameters = 0;
+  std::optional<TrainingWork> training;
+  Bytes resident{0};                ///< weights and state of the rank shown
   ModelJudging judging;
 };
 

@@ -30,6 +30,7 @@ struct Options {
   std::string folder;
   std::string format = "table";
   std::string device_path;
+  std::string models;
 };
 
 void add_list(const std::string& list, std::vector<std::string>& folders) {
@@ -74,7 +75,9 @@ int judge(const Options& options) {
               << (folder ? " holds no table of measured rows\n" : " is not there\n");
     return kNothingThere;
   }
-  const Judgement judgement = judge_folder(*folder, device_path(options.device_path));
+  const std::string models =
+      options.models.empty() ? options.folder + "/../model-configs" : options.models;
+  const Judgement judgement = judge_folder(*folder, device_path(options.device_path), models);
   std::cout << write(judge_document(options.folder, judgement), format, {false, kWidth})
             << std::flush;
   return judgement.holds() ? 0 : kAnswerIsNo;
@@ -89,6 +92,8 @@ int run(int argc, char** argv) {
   app.add_option("FOLDER", options.folder, "with <gpu>/<kind>.csv or .csv.gz")->required();
   app.add_option("--format", options.format, "table (default), json, csv or md");
   app.add_option("--device-path", options.device_path, "folders to look for devices in first");
+  app.add_option("--models", options.models,
+                 "folder of the configurations of served models (FOLDER/../model-configs)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help

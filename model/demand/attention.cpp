@@ -54,15 +54,18 @@ bool is_causal(const OperatorView& op) { return op.key(Key::causal, 1) != 0; }
 
 }  // namespace
 
-void attention_demand(const OperatorView& op, Demand& demand) {
+double attention_pairs(const OperatorView& op) {
   const bool causal = is_causal(op);
   const double window = op.key(Key::window, 0);
+  return op.key(Key::q_heads, 1) * sum_over_sequences(op, [&](const SequenceGroup& s) {
+           return pairs_of(s, causal, window);
+         });
+}
+
+void attention_demand(const OperatorView& op, Demand& demand) {
   const double head_dim = op.key(Key::head_dim, 0);
   const double per_pair = 2 * head_dim + 2 * op.key(Key::v_dim, head_dim);
-  const double pairs = op.key(Key::q_heads, 1) *
-                       sum_over_sequences(op, [&](const SequenceGroup& s) {
-                         return pairs_of(s, causal, window);
-                       });
+  const double pairs = attention_pairs(op);
   demand.flops = Flops(pairs * per_pair);
   demand.add(op.matrix_unit(), Amount(demand.flops));
   demand.add({Unit::sfu}, Amount::operations(pairs));

@@ -54,6 +54,10 @@ void arithmetic(const OperatorView& view, const OnChip& chip, Demand& demand) {
     case OperatorKind::ssm_scan: return ssm_scan_demand(view, demand);
     case OperatorKind::linear_attention: return linear_attention_demand(view, demand);
     case OperatorKind::host: return host_demand(view, demand);
+    case OperatorKind::attention_backward: return attention_backward_demand(view, demand);
+    case OperatorKind::norm_backward: return norm_backward_demand(view, demand);
+    case OperatorKind::cross_entropy: return softmax_demand(view, demand);
+    case OperatorKind::optimizer: return optimizer_demand(view, demand);
   }
 }
 

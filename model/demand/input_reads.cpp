@@ -22,15 +22,32 @@ InputReads::InputReads(const BoundGraph& graph, const BoundOperator& op, const O
     : graph_(graph), op_(op), sector_(chip.sector) {
   const OperatorView view(graph, op);
   switch (op.kind) {
-    case OperatorKind::attention: later_ = attention_read_fraction(view); break;
-    case OperatorKind::embedding: later_ = embedding_read_fraction(view); break;
-    case OperatorKind::gather: later_ = gather_read_fraction(view, sector_); break;
-    case OperatorKind::scatter: later_ = scatter_read_fraction(view); break;
-    case OperatorKind::conv: first_ = conv_read_fraction(view); break;
-    case OperatorKind::grouped_gemm: later_ = expert_read_fraction(view, share); break;
-    case OperatorKind::gemm: later_ = op.sparse ? kSparseKept : 1; break;
-    case OperatorKind::elementwise: by_sector_ = touches_sectors(view); break;
-    default: break;
+    case OperatorKind::attention:
+      later_ = attention_read_fraction(view);
+      break;
+    case OperatorKind::embedding:
+      later_ = embedding_read_fraction(view);
+      break;
+    case OperatorKind::gather:
+      later_ = gather_read_fraction(view, sector_);
+      break;
+    case OperatorKind::scatter:
+      later_ = scatter_read_fraction(view);
+      break;
+    case OperatorKind::conv:
+      first_ = conv_read_fraction(view);
+      break;
+    case OperatorKind::grouped_gemm:
+      later_ = expert_read_fraction(view, share);
+      break;
+    case OperatorKind::gemm:
+      later_ = op.sparse ? kSparseKept : 1;
+      break;
+    case OperatorKind::elementwise:
+      by_sector_ = touches_sectors(view);
+      break;
+    default:
+      break;
   }
 }
 
@@ -40,7 +57,8 @@ Bytes InputReads::bytes(int i) const {
   const BoundTensor& tensor = view.input(i);
   if (i == 0) return tensor.bytes * first_;
   // Scores of the router stand beside the experts' weights.
-  const bool weights = op_.kind != OperatorKind::grouped_gemm || tensor.role != TensorRole::intermediate;
+  const bool weights =
+      op_.kind != OperatorKind::grouped_gemm || tensor.role != TensorRole::intermediate;
   return weights ? tensor.bytes * later_ : tensor.bytes;
 }
 

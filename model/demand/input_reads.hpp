@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of each of its inputs an operator has to read at least: keys that some query sees, rows of
-// a table that the data touch, experts that the router picks, pixels under the filter, sectors.
+// How much of each of its inputs an operator has to read at least: keys that some query sees, rows
+// of a table that the data touch, experts that the router picks, pixels under the filter, sectors.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ class InputReads {
  public:
   InputReads(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip,
              RankShare share = RankShare::busiest);
-  /// Bytes of input number `i`. The union over several readers of one tensor is at least the largest
-  /// of these.
+  /// Bytes of input number `i`. The union over several readers of one tensor is at least the
+  /// largest of these.
   [[nodiscard]] Bytes bytes(int i) const;
 
  private:
   const BoundGraph& graph_;
   const BoundOperator& op_;
   Bytes sector_;
-  double first_ = 1;   ///< part of input 0
-  double later_ = 1;   ///< part of every other input
+  double first_ = 1;        ///< part of input 0
+  double later_ = 1;        ///< part of every other input
   bool by_sector_ = false;  ///< elementwise with a stride or random access: all inputs
 };
 

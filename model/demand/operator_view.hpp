@@ -80,5 +80,10 @@ void combine_demand(const OperatorView& op, const OnChip& chip, Demand& demand);
 void ssm_scan_demand(const OperatorView& op, Demand& demand);
 void linear_attention_demand(const OperatorView& op, Demand& demand);
 void host_demand(const OperatorView& op, Demand& demand);
+void attention_backward_demand(const OperatorView& op, Demand& demand);
+void norm_backward_demand(const OperatorView& op, Demand& demand);
+void optimizer_demand(const OperatorView& op, Demand& demand);
+/// Unmasked (query, key) pairs of all sequences and query heads.
+double attention_pairs(const OperatorView& op);
 
 }  // namespace floorline

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Demand of what a router decides; the counts are derived in routed.hpp. Per rank:
 //   grouped_gemm  F = 2 · (elements of the output) · k. Its T·top_k/ep rows are the mean of the
-//                 group's ranks, so some rank has as many, whatever the data; where that is not whole
-//                 the shapes carry ⌈…⌉ rows and F the mean. Bytes: rows in, rows out, and the distinct
-//                 experts' weights. Naive "inputs + outputs" reads every expert's weights; a naive F
-//                 counts every expert for every token.
-//   dispatch      on links: each of the rank's T/ep tokens once to each other rank it visits (out: once
-//                 if the fabric multicasts), as many in on average. HBM: a token that leaves is read,
-//                 one that arrives is written; what stays is gathered by the product: no bytes.
-//   combine       on links the way back: one partial sum from each other rank a token visited (in: one
+//                 group's ranks, so some rank has as many, whatever the data; where that is not
+//                 whole the shapes carry ⌈…⌉ rows and F the mean. Bytes: rows in, rows out, and the
+//                 distinct experts' weights. Naive "inputs + outputs" reads every expert's weights;
+//                 a naive F counts every expert for every token.
+//   dispatch      on links: each of the rank's T/ep tokens once to each other rank it visits (out:
+//   once
+//                 if the fabric multicasts), as many in on average. HBM: a token that leaves is
+//                 read, one that arrives is written; what stays is gathered by the product: no
+//                 bytes.
+//   combine       on links the way back: one partial sum from each other rank a token visited (in:
+//   one
 //                 if the fabric reduces). HBM: the experts' rows read, one row a token written.
 //                 F: multiply and add, (2·rows − tokens) · hidden.
 // More ranks than devices_per_node: only the cut between nodes is counted, as for collectives.
@@ -26,7 +29,7 @@ namespace floorline {
 namespace {
 
 struct Routed {
-  double tokens;   ///< of all ranks
+  double tokens;  ///< of all ranks
   double top_k;
   double experts;  ///< of all ranks
   double ep;
@@ -61,9 +64,12 @@ double experts_read(const OperatorView& op, RankShare share) {
   const double local = local_experts(op, r);
   if (is_given(op)) return std::min(op.key(Key::distinct, 0), local);
   switch (op.graph().routing) {
-    case Routing::least: return std::min(local, least_experts(r, share));
-    case Routing::uniform: return std::min(local, uniform_experts(r, share));
-    case Routing::all: return std::min(local, r.tokens * r.top_k);
+    case Routing::least:
+      return std::min(local, least_experts(r, share));
+    case Routing::uniform:
+      return std::min(local, uniform_experts(r, share));
+    case Routing::all:
+      return std::min(local, r.tokens * r.top_k);
   }
   return 0;
 }
@@ -91,13 +97,15 @@ Visits visits(const OperatorView& op, double parts) {
     return {others, std::min(1.0, others)};
   }
   switch (op.graph().routing) {
-    case Routing::least: return {};
+    case Routing::least:
+      return {};
     case Routing::uniform: {
       const double part = r.experts / parts;
       return {(parts - 1) * (1 - probability_of_none(r, part)),
               1 - probability_of_none(r, r.experts - part)};
     }
-    case Routing::all: return {std::min(r.top_k, parts - 1), 1};
+    case Routing::all:
+      return {std::min(r.top_k, parts - 1), 1};
   }
   return {};
 }
@@ -128,7 +136,8 @@ bool is_routed(const BoundOperator& op) {
     case OperatorKind::dispatch:
     case OperatorKind::combine:
       return std::isnan(op.attributes[static_cast<std::size_t>(Key::distinct)]);
-    default: return false;
+    default:
+      return false;
   }
 }
 

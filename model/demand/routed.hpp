@@ -4,12 +4,14 @@
 //
 // Distinct experts that a rank reads:
 //   least    all tokens may pick the same k experts: some rank holds ⌈k/p⌉ of them, the mean is k/p
-//   uniform  a given expert is missed by one token with probability 1 − k/E, by all with (1 − k/E)^T:
-//            (E/p)·(1 − (1 − k/E)^T), exact for tokens that pick apart, each set of k equally likely
+//   uniform  a given expert is missed by one token with probability 1 − k/E, by all with (1 −
+//   k/E)^T:
+//            (E/p)·(1 − (1 − k/E)^T), exact for tokens that pick apart, each set of k equally
+//            likely
 //   all      min(E/p, T·k)
 // E = 256, k = 8: 57.4, 102.0, 163.3, 222.4 distinct experts at 8, 16, 32, 64 tokens.
-// Bytes and times are convex in the number of experts, so the floor at its mean is below the mean of
-// the floors (Jensen): `uniform` bounds the mean step from below; one step may be faster.
+// Bytes and times are convex in the number of experts, so the floor at its mean is below the mean
+// of the floors (Jensen): `uniform` bounds the mean step from below; one step may be faster.
 //
 // Other ranks that a token visits (it is sent to each once, however many of its experts are there):
 //   least    0

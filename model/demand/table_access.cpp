@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds that touch parts of a tensor which an index or a stride picks. The data decide how many rows
-// are distinct; the least is 1 (design §4), a number from the user (`distinct`) replaces it.
+// Kinds that touch parts of a tensor which an index or a stride picks. The data decide how many
+// rows are distinct; the least is 1 (design §4), a number from the user (`distinct`) replaces it.
 //   gather   reads the indices and the sectors of the distinct rows, writes one row an index
 //   scatter  reads the indices, writes the sectors of the distinct rows. A row that a later one
-//            overwrites need not be read: as many source rows as distinct ones. With flops > 0 every
-//            row is added to the table: all sources and the touched part of the table are read,
-//            F = flops · elements of the source
+//            overwrites need not be read: as many source rows as distinct ones. With flops > 0
+//            every row is added to the table: all sources and the touched part of the table are
+//            read, F = flops · elements of the source
 //   elementwise with stride s or access = random: sectors of n elements, or of the distinct ones
 // Distinct rows lie `stride` rows apart (1: next to each other, the least).
 // A naive "inputs + outputs" count reads or writes the whole table, and counts elements where whole

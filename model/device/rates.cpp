@@ -315,7 +315,7 @@ OnChip resolve_on_chip(const DeviceSpec& device) {
   }
   // The large end: what stays inside a node need not cross the network.
   if (fabric.devices_per_node) {
-    chip.devices_per_node = static_cast<int>(fabric.devices_per_node->upper());
+    chip.devices_per_node = static_cast<int>(fabric.devices_per_node->value);
   }
   return chip;
 }

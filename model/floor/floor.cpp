@@ -20,7 +20,6 @@ void add_term(ResourceId asked, Amount amount, const Rates& rates, Floor& floor)
   term.rate = &rate;
   // Without a ceiling the nominal rate stands in, and the result says "not proven sound".
   term.time = rate.has_ceiling ? amount / rate.ceiling : amount / rate.nominal;
-  floor.proven = floor.proven && rate.has_ceiling;
 }
 
 bool equal_times(Seconds a, Seconds b) {
@@ -47,6 +46,7 @@ void rank_terms(Floor& floor) {
   }
   if (floor.binding < 0) return;
   floor.provisional = floor.binding_term().rate->provisional;
+  floor.proven = floor.binding_term().rate->has_ceiling;
   floor.tie = floor.runner_up >= 0 &&
               equal_times(floor.time(), floor.terms[static_cast<std::size_t>(floor.runner_up)].time);
 }
@@ -94,6 +94,14 @@ Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Res
   }
   rank_terms(floor);
   return floor;
+}
+
+Seconds Floor::proven_time() const {
+  Seconds longest(0);
+  for (const Term& term : list()) {
+    if (term.rate->has_ceiling) longest = std::max(longest, term.time);
+  }
+  return longest;
 }
 
 std::optional<BreakEven> Floor::break_even() const {

@@ -51,13 +51,15 @@ struct Floor {
   int binding = -1;    ///< index of the largest term; -1: no work at all
   int runner_up = -1;
   bool tie = false;
-  bool proven = true;            ///< false: a term rests on a rate without a ceiling
+  bool proven = true;            ///< false: the binding term rests on a rate without a ceiling
   bool provisional = false;      ///< the binding rate is best_seen
   bool memory_unknown = false;   ///< any residency asked of a device whose caches are not known
 
   [[nodiscard]] Seconds time() const {
     return binding < 0 ? Seconds(0) : terms[static_cast<std::size_t>(binding)].time;
   }
+  /// The largest term that a ceiling proves: what may call a measurement impossible.
+  [[nodiscard]] Seconds proven_time() const;
   [[nodiscard]] std::span<const Term> list() const {
     return {terms.data(), static_cast<std::size_t>(count)};
   }

@@ -90,11 +90,12 @@ struct Longest {
 };
 
 /// The largest amount / rate of a whole graph's demand. `hbm` is what crosses that level.
-Longest largest_term(const GraphDemand& demand, Bytes hbm, const Rates& rates) {
+Longest largest_term(const GraphDemand& demand, Bytes hbm, const Rates& rates,
+                     bool proven_only = false) {
   Longest longest;
   const auto consider = [&](ResourceId id, Amount amount) {
     const Rate& rate = rates[id];
-    if (!rate.known || !(amount > Amount())) return;
+    if (!rate.known || !(amount > Amount()) || (proven_only && !rate.has_ceiling)) return;
     const Seconds time = amount / (rate.has_ceiling ? rate.ceiling : rate.nominal);
     if (time > longest.time) longest = {time, rate.via};
   };
@@ -116,7 +117,9 @@ void fused_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chi
   result.fused.cold = cold.time;
   result.fused_binding = cold.resource;
   const Bytes beyond_chip = beyond(fused.hbm_read, chip.all) + beyond(fused.hbm_write, chip.all);
-  result.fused.any = largest_term(fused, chip.all_known ? beyond_chip : Bytes(0), rates).time;
+  const Bytes hbm = chip.all_known ? beyond_chip : Bytes(0);
+  result.fused.any = largest_term(fused, hbm, rates).time;
+  result.fused_proven = largest_term(fused, hbm, rates, true).time;
 }
 
 void operator_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,

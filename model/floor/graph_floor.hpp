@@ -47,6 +47,7 @@ struct GraphDemand {
 struct GraphFloors {
   std::vector<OperatorFloors> ops;  ///< as the graph's operators
   ResidencyTimes serial, critical_path, fused;
+  Seconds fused_proven{0};          ///< fused, any residency, of resources with a ceiling only
   GraphDemand sum;                  ///< every operator's demand, times its count
   GraphDemand fused_demand;         ///< bytes of the graph's own inputs and outputs only
   ResourceId serial_binding;        ///< with the largest share of the serial cold floor

@@ -15,6 +15,7 @@ constexpr std::size_t kMaxDiagnostics = 1000;
 constexpr std::size_t kMaxKeyPathBytes = 300;
 constexpr std::size_t kMaxMessageBytes = 2000;
 constexpr std::size_t kMaxSuggestedBytes = 64;
+constexpr std::size_t kMostSuggested = 6;
 constexpr std::size_t kMinPrefixBytes = 3;  // shorter prefixes match too much
 
 /// Keeps a message on one line and a terminal unharmed, whatever the input holds.
@@ -182,6 +183,19 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  std::vector<std::string> longer;  // names that begin with what was typed
+  for (const std::string& candidate : candidates) {
+    if (word.size() >= kMinPrefixBytes && lower(candidate).starts_with(lower(word))) longer.push_back(candidate);
+  }
+  if (longer.size() > 1 && longer.size() <= kMostSuggested) {
+    std::string text = "; did you mean ";
+    for (std::size_t i = 0; i < longer.size(); ++i) {
+      if (i > 0) text += i + 1 == longer.size() ? " or " : ", ";
+      text += "\"" + longer[i] + "\"";
+    }
+    return text + "?";
+  }
+  if (longer.size() == 1 && longer.front() != word) return "; did you mean \"" + longer.front() + "\"?";
   const std::string nearest = nearest_name(word, candidates);
   if (nearest.empty() || nearest == word) return {};
   return "; did you mean \"" + nearest + "\"?";

@@ -262,8 +262,9 @@ bool TreeBuilder::parse_error(std::size_t /*byte*/, const std::string& last_toke
   return false;
 }
 
-// What Python's json module writes for infinity is no JSON. It is let through, as text, in the value
-// of keys that models' configurations have and that no reader here uses: a number or an array.
+// What Python's json module writes for infinity is no JSON. It is let through, as text, in the
+// value of keys that models' configurations have and that no reader here uses: a number or an
+// array.
 constexpr std::string_view kMayBeInfinite = "\"time_step_limit\"";
 
 /// The same text with such words quoted, every character in its place.

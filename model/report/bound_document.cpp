@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
 #include "model/report/document_head.hpp"
 #include "model/report/explain.hpp"
@@ -92,8 +93,16 @@ Json model_json(const ModelFloors& model) {
   if (model.tpot) json.set("tpot_floor_s", model.tpot->in_base_units());
   if (model.request) json.set("request_floor_s", model.request->in_base_units());
   json.set("flops_per_token", model.work_per_token.in_base_units());
+  if (model.training) {
+    const TrainingWork& t = *model.training;
+    json.set("model_flops_per_token", t.model.in_base_units());
+    json.set("hardware_flops_per_token", t.hardware.in_base_units());
+    json.set("score_recompute_flops_per_token", t.scores.in_base_units());
+    json.set("conventional_flops_per_token", t.conventional.model.in_base_units());
+  }
   json.set("parameters", model.parameters);
   json.set("active_parameters", model.active_parameters);
+  json.set("resident_bytes", model.resident.in_base_units());
   return json;
 }
 
@@ -195,7 +204,8 @@ Section totals_section(const BoundReport& report) {
   const auto row = [&](const char* name, const ResidencyTimes& t, const char* holds) {
     table.rows.push_back({name, to_text(t.cold), times_text(t.any, f.any_known), holds});
   };
-  row("fused", f.fused, "always");
+  const bool some = holds_for_some_routing(*report.evaluation);
+  row("fused", f.fused, some ? "the routing is as chosen" : "always");
   row("critical path", f.critical_path, "operators start after their producers end");
   row("serial", f.serial, "kernels do not overlap");
   std::string shares;
@@ -208,7 +218,19 @@ Section totals_section(const BoundReport& report) {
   return section;
 }
 
-Section model_section(const ModelFloors& model) {
+/// Weights and state against the device's memory: no verdict, but never silent.
+std::string resident_text(const BoundReport& report) {
+  const Bytes resident = report.model->resident;
+  std::string text = to_text_binary(resident) + " = " + to_text(resident) + " a rank";
+  const LevelSpec& hbm = report.machine->device.hbm;
+  const MaybeSourced<Bytes>& capacity = hbm.driver_capacity ? hbm.driver_capacity : hbm.capacity;
+  if (!capacity) return text;
+  text += resident > capacity->upper() ? "; DOES NOT FIT: the device has " : "; the device has ";
+  return text + to_text_binary(capacity->value);
+}
+
+Section model_section(const BoundReport& report) {
+  const ModelFloors& model = *report.model;
   Section section;
   section.title = "Model";
   const auto field = [&section](const char* name, std::string value) {
@@ -216,14 +238,22 @@ Section model_section(const ModelFloors& model) {
   };
   field("parameters", number_text(model.parameters / 1e9, 5) + " billion");
   field("FLOPs per token", to_text(model.work_per_token));
+  if (model.training) {
+    const TrainingWork& t = *model.training;
+    field("model FLOPs", to_text(t.model) + " per token (forward and backward, products and attention)");
+    field("hardware FLOPs", to_text(t.hardware) + " per token (what is computed again included); " +
+                                to_text(t.scores) + " more if scores are computed again");
+    field("by convention", to_text(t.conventional.model) + " per token (6 N + 12 heads head_dim layers sequence)");
+  }
+  field("weights and state", resident_text(report));
   field(model.phase == "prefill" ? "prefill" : (model.request ? "last step" : "step"), "at least " + to_text(model.step));
   field("tokens", "at most " + number_text(model.tokens_per_s_ceiling, 4) + " token/s");
   if (model.ttft) field("time to first token", "at least " + to_text(*model.ttft));
   if (model.tpot) field("time per output token", "at least " + to_text(*model.tpot));
   if (model.request) field("whole request", "at least " + to_text(*model.request));
   section.lines.push_back(
-      "These hold whatever was on chip and however kernels overlap; batching, sampling and host time "
-      "come on top.");
+      "From the fused floors at any residency: they hold whatever was on chip and however kernels "
+      "overlap. Batching, sampling and host time come on top.");
   return section;
 }
 
@@ -240,12 +270,14 @@ Section single_section(const BoundReport& report) {
   for (const Term& term : f.cold.list()) {
     const AmountPerSecond rate = term.rate->has_ceiling ? term.rate->ceiling : term.rate->nominal;
     table.rows.push_back({words_for(term), amount_text(term.resource, term.amount),
-                          rate_text(term.resource, rate), to_text(term.time),
+                          rate_text(term.resource, rate) + (term.rate->has_ceiling ? "" : " (nominal)"),
+                          to_text(term.time),
                           term.nominal_time() ? to_text(*term.nominal_time()) : "-"});
   }
   if (f.cold.binding >= 0) {
     field("floor (cold)", to_text(f.cold.time()) + ", bound by " +
-                              words_for(f.cold.binding_term()) + (f.cold.tie ? " (tie)" : ""));
+                              words_for(f.cold.binding_term()) + (f.cold.tie ? " (tie)" : "") +
+                              (f.cold.proven ? "" : "; not proven sound"));
     field("next limit", runner_up_text(f.cold));
   }
   if (const auto even = f.cold.break_even()) {
@@ -321,7 +353,8 @@ Judging judging_of(const BoundReport& report) {
     const ModelJudging& m = report.model->judging;
     const bool rate = report.inputs.measured && is_token_rate(*report.inputs.measured);
     const ResidencyTimes& times = rate ? m.throughput : m.latency;
-    return {{m.work_per_rank, m.traffic_per_rank, m.tokens}, times.cold, times.any,
+    return {{m.work_per_rank, m.traffic_per_rank, m.tokens}, times.cold,
+            rate ? m.throughput_proven : m.latency_proven,
             rate ? m.throughput_serial : m.latency_serial};
   }
   j.work = {f.sum.flops, f.sum.hbm_read + f.sum.hbm_write, 0};
@@ -330,18 +363,31 @@ Judging judging_of(const BoundReport& report) {
     if (entry.resource.unit == Unit::memory) j.work.bytes = Bytes(entry.amount.in_base_units());
   }
   j.cold = f.fused.cold;
-  j.any = f.fused.any;
+  j.any = f.fused_proven;
   j.serial = f.serial.cold;
   if (f.ops.size() == 1 && f.ops.front().times == 1) {
     // Kernels do not overlap; by numbers nothing says what is on chip: the compute term alone.
     j.cold = f.ops.front().cold.time();
-    j.any = std::max(f.ops.front().any.time(), f.fused.any);
+    j.any = std::max(f.ops.front().any.proven_time(), f.fused_proven);
   }
   return j;
 }
 
+bool only_collectives(const OperatorGraph& graph) {
+  return std::all_of(graph.ops.begin(), graph.ops.end(), [](const Operator& op) {
+    return op.kind >= OperatorKind::all_reduce && op.kind <= OperatorKind::send_recv;
+  });
+}
+
 std::optional<Measured> judge_measured(const BoundReport& report) {
   if (!report.inputs.measured) return std::nullopt;
+  const auto given = parse_any_quantity(*report.inputs.measured);
+  const bool rate = given && given->dimension == Dimension::bytes_per_second;
+  if (rate && only_collectives(report.evaluation->graph)) {
+    throw InputError(Diagnostic{position_in("command line"), "--measured",
+                                "a bandwidth of a collective may be its algorithm's (message / time), the "
+                                "bus's or HBM's; expected the time"});
+  }
   Judging j = judging_of(report);
   if (holds_for_some_routing(*report.evaluation)) j.any.reset();
   return judge(measured_time(*report.inputs.measured, j.work), j.cold, j.any);
@@ -370,7 +416,7 @@ Document bound_document(const BoundReport& report) {
     doc.sections.push_back({"", {}, {}, {operator_table(report)}});
     doc.sections.push_back(totals_section(report));
   }
-  if (report.model) doc.sections.push_back(model_section(*report.model));
+  if (report.model) doc.sections.push_back(model_section(report));
   if (measured) doc.sections.push_back(measured_section(report, *measured));
   if (report.inputs.explain) doc.sections.push_back({"Derivation", {}, explain(report), {}});
   doc.sections.push_back(small_print(report));

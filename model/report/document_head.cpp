@@ -25,6 +25,29 @@ bool has_unit(const GraphFloors& floors, Unit unit) {
   return false;
 }
 
+bool has_sparse(const OperatorGraph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Operator& op) { return op.sparse; });
+}
+
+/// What the links' amounts rest on: the fabric, and the size of a node.
+std::vector<std::string> fabric_conditions(const GraphFloors& floors, const Machine* machine) {
+  const bool peers = has_unit(floors, Unit::peer_out) || has_unit(floors, Unit::peer_in);
+  const bool network = has_unit(floors, Unit::net_out) || has_unit(floors, Unit::net_in);
+  std::vector<std::string> lines;
+  if (machine == nullptr || (!peers && !network)) return lines;
+  const OnChip& chip = machine->chip;
+  if (peers) {
+    lines.push_back(std::string("peer fabric: in-network reduction ") +
+                    (chip.in_network_reduction_possible ? "possible" : "not possible") + ", multicast " +
+                    (chip.multicast_possible ? "possible" : "not possible"));
+  }
+  if (chip.devices_per_node > 0) {
+    lines.push_back(std::to_string(chip.devices_per_node) + " devices a node" +
+                    (network ? "; of a group over several nodes only the cut between nodes is counted" : ""));
+  }
+  return lines;
+}
+
 }  // namespace
 
 Json document_head(std::string_view command) {
@@ -119,14 +142,19 @@ std::vector<std::string> floor_conditions(const Evaluation& evaluation, const Ma
   all.push_back("cold: nothing of it on chip when the interval opens, every output in HBM when it closes");
   const bool multiplies = has_kind(graph, OperatorKind::gemm) ||
                           has_kind(graph, OperatorKind::attention) ||
+                          has_kind(graph, OperatorKind::attention_backward) ||
                           has_kind(graph, OperatorKind::grouped_gemm) ||
                           has_kind(graph, OperatorKind::ssm_scan) ||
                           has_kind(graph, OperatorKind::linear_attention);
   if (multiplies) {
-    all.push_back("matrix products by the classical algorithm, at the precisions shown, dense");
+    all.push_back(std::string("matrix products by the classical algorithm, at the precisions shown, ") +
+                  (has_sparse(graph) ? "2:4 sparse where stated, else dense" : "dense"));
   }
   if (has_unit(evaluation.floors, Unit::tensor)) {
     all.push_back("products of 16-bit and narrower inputs run on the tensor unit");
+  }
+  if (has_unit(evaluation.floors, Unit::product)) {
+    all.push_back("fp32 and fp64 products run on the native units or by a declared emulation, not both at once");
   }
   if (has_unit(evaluation.floors, Unit::vector)) {
     all.push_back("element-wise arithmetic runs on the vector unit");
@@ -135,10 +163,12 @@ std::vector<std::string> floor_conditions(const Evaluation& evaluation, const Ma
     all.push_back("sums and scalings of norms and softmax may share vector and tensor unit");
   }
   for (std::string& line : kind_conditions(evaluation, machine)) all.push_back(std::move(line));
+  for (std::string& line : fabric_conditions(evaluation.floors, machine)) all.push_back(std::move(line));
   all.push_back("no compressible allocations; no operand shared between sequences");
   const Rates* rates = machine == nullptr ? nullptr : &machine->rates;
   if (rates != nullptr && !evaluation.floors.proven) {
-    all.push_back("not proven sound: a rate has no known ceiling on this device, its nominal figure stands in");
+    all.push_back("NOT PROVEN SOUND: a binding rate has no known ceiling on this device (see devices show), "
+                  "its nominal figure stands in and calls nothing impossible");
   }
   return all;
 }

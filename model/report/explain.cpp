@@ -51,6 +51,8 @@ class RateLines {
     for (const RateSpec& spec : device_.rates) {
       if (spec.id == id) compute_rate(spec);
     }
+    if (rate.pooled) pooled_rate(id, rate);
+    if (!rate.pooled && *rate.how != '\0') lines_.push_back(std::string("    over its products: ") + rate.how);
     if (id.unit == Unit::hbm) line("memory.hbm.bandwidth", device_.hbm.bandwidth);
     if (id.unit == Unit::hbm && machine_.clocks.memory_scale != 1) {
       lines_.push_back("    x memory clock scale " + exact_text(machine_.clocks.memory_scale));
@@ -89,6 +91,15 @@ class RateLines {
     }
     if (spec.cap) line(key + ".cap", spec.cap);
   }
+  /// The other unit's share of a pooled rate: what is left of the sum.
+  void pooled_rate(ResourceId id, const Rate& rate) {
+    const ResourceId other = id.unit == Unit::vector ? ResourceId{Unit::tensor, Precision::any, Precision::any}
+                                                     : ResourceId{Unit::vector, Precision::any};
+    const Rate& fastest = machine_.rates[other];
+    if (!fastest.known) return;
+    lines_.push_back("    + " + rate_text(id, fastest.has_ceiling ? fastest.ceiling : fastest.nominal) +
+                     " of " + name_of(fastest.via) + ", the fastest of the other unit (" + rate.how + ")");
+  }
   void level(const std::string& key, const LevelSpec& spec) {
     if (!spec.bytes_per_clock_per_unit) return line(key + ".bandwidth", spec.bandwidth);
     line(key + ".bytes_per_clock_per_unit", spec.bytes_per_clock_per_unit);
@@ -107,6 +118,10 @@ void explain_operator(const Operator& op, const OperatorFloors& f, std::vector<s
   lines.push_back("  F = " + exact_text(f.demand.flops.in_base_units()) + " FLOP; HBM reads = " +
                   exact_text(f.demand.hbm_read.in_base_units()) + " B, writes = " +
                   exact_text(f.demand.hbm_write.in_base_units()) + " B");
+  if (f.demand.hbm_least_total > f.demand.hbm_read + f.demand.hbm_write) {
+    lines.push_back("  HBM bytes at least 2mnk sqrt(abc/S_all) - 2 S_all = " +
+                    exact_text(f.demand.hbm_least_total.in_base_units()) + " B, with widths a, b, c");
+  }
   for (const Term& term : f.cold.list()) {
     const AmountPerSecond rate = term.rate->has_ceiling ? term.rate->ceiling : term.rate->nominal;
     lines.push_back("  " + name_of(term.resource) + ": " + exact_text(term.amount.in_base_units()) +
@@ -120,7 +135,8 @@ void explain_operator(const Operator& op, const OperatorFloors& f, std::vector<s
 void explain_caches(const Machine& machine, std::vector<std::string>& lines) {
   const OnChip& chip = machine.chip;
   if (!chip.keep_known) return;
-  lines.push_back("any residency: HBM bytes = max(0, reads - S) + max(0, writes - S)");
+  lines.push_back("any residency: HBM bytes = max(0, reads - S) + max(0, writes - S); S is S_keep for an "
+                  "operator and serial, S_all for critical path and fused");
   lines.push_back("  S_keep = " + exact_text(chip.keep.in_base_units()) + " B: " +
                   number_line("memory.l2.capacity", machine.device.l2.capacity));
   if (chip.all_known) {

@@ -22,7 +22,8 @@ MainCompute main_compute(const GraphFloors& floors) {
   MainCompute best;
   for (const OperatorFloors& op : floors.ops) {
     for (const Term& term : op.cold.list()) {
-      if (amount_kind(term.resource.unit) != AmountKind::flops) continue;
+      // Two units together have no published peak.
+      if (amount_kind(term.resource.unit) != AmountKind::flops || term.rate->pooled) continue;
       const double flops = term.amount.in_base_units() * op.times;
       if (flops > best.flops) best = {&term, flops};
     }
@@ -50,7 +51,25 @@ struct Achieved {
   double bytes_per_s = 0;
   std::optional<double> mfu;
   std::optional<double> peak;
+  /// Of a training step; rates of one rank.
+  std::optional<double> hfu;
+  double conventional_flops_per_s = 0;
+  std::optional<double> conventional_mfu;
+  std::optional<double> conventional_hfu;
 };
+
+/// Work a token over the time of all replicas' tokens, divided over all ranks.
+void add_training(const BoundReport& report, const Measured& m, Achieved& a) {
+  if (!report.model || !report.model->training) return;
+  const TrainingWork& t = *report.model->training;
+  const double tokens_per_s =
+      report.model->judging.tokens / m.time.in_base_units() / report.inputs.ranks;
+  a.conventional_flops_per_s = t.conventional.model.in_base_units() * tokens_per_s;
+  if (!a.peak) return;
+  a.hfu = t.hardware.in_base_units() * tokens_per_s / *a.peak;
+  a.conventional_mfu = a.conventional_flops_per_s / *a.peak;
+  a.conventional_hfu = t.conventional.hardware.in_base_units() * tokens_per_s / *a.peak;
+}
 
 Achieved achieved(const BoundReport& report, const Measured& m) {
   const MeasuredWork work = judging_of(report).work;
@@ -62,6 +81,7 @@ Achieved achieved(const BoundReport& report, const Measured& m) {
     a.peak = compute.term->rate->nominal.in_base_units();
     a.mfu = a.flops_per_s / *a.peak;
   }
+  add_training(report, m, a);
   return a;
 }
 
@@ -100,6 +120,13 @@ Json measured_json(const BoundReport& report, const Measured& m) {
   json.set("gib_per_s", a.bytes_per_s / 1073741824.0);
   json.set("mfu", a.mfu ? Json(*a.mfu) : Json());
   json.set("peak_flops_per_s", a.peak ? Json(*a.peak) : Json());
+  if (a.hfu) {
+    json.set("hfu", *a.hfu);
+    json.set("conventional", Json::object()
+                                 .set("flops_per_s", a.conventional_flops_per_s)
+                                 .set("mfu", *a.conventional_mfu)
+                                 .set("hfu", *a.conventional_hfu));
+  }
   json.set("verdict", name_of(m.verdict));
   Json doubt = Json::array();
   for (const std::string& line : doubts(report, m)) doubt.push(line);
@@ -132,9 +159,17 @@ Section measured_section(const BoundReport& report, const Measured& m) {
                               number_text(a.bytes_per_s / 1073741824.0) +
                               " GiB/s of the bytes counted here");
   }
-  if (a.mfu) {
-    field("utilization", percent_text(*a.mfu) + " of the published dense peak " +
-                             to_text(FlopsPerSecond(*a.peak)));
+  if (a.hfu) {
+    field("MFU, HFU", percent_text(*a.mfu) + ", " + percent_text(*a.hfu) +
+                          " of the published dense peak " + to_text(FlopsPerSecond(*a.peak)) +
+                          " (causal pairs; HFU: what is computed again included)");
+    field("by convention", percent_text(*a.conventional_mfu) + ", " +
+                               percent_text(*a.conventional_hfu) + " at " +
+                               to_text(FlopsPerSecond(a.conventional_flops_per_s)) +
+                               " (6 N + 12 heads head_dim layers sequence, no causal mask)");
+  } else if (a.mfu) {
+    const char* whose = report.machine == nullptr ? " of the given peak " : " of the published dense peak ";
+    field("utilization", percent_text(*a.mfu) + whose + to_text(FlopsPerSecond(*a.peak)));
   }
   for (const std::string& line : doubts(report, m)) section.lines.push_back("- " + line);
   return section;

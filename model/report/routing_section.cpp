@@ -30,10 +30,13 @@ bool asks_for(const GraphFloors& floors, Unit unit) {
 
 std::string routing_condition(Routing routing) {
   switch (routing) {
-    case Routing::least: return "experts: the fewest that any routing could need";
+    case Routing::least:
+      return "experts: the fewest that any routing could need";
     case Routing::uniform:
-      return "uniform routing: expected experts and bytes; the mean step is no faster, one step may be";
-    case Routing::all: return "routing = all: the most experts that data could need; other data take less";
+      return "uniform routing: expected experts and bytes; the mean step is no faster, one step "
+             "may be, which refutes nothing";
+    case Routing::all:
+      return "routing = all: the most experts that data could need; other data take less";
   }
   return "";
 }
@@ -44,13 +47,17 @@ std::optional<Json> experts_json(const Evaluation& evaluation, std::size_t i) {
   if (i >= evaluation.bound.ops.size()) return std::nullopt;
   const auto counts = expert_counts(evaluation.bound, evaluation.bound.ops[i]);
   if (!counts) return std::nullopt;
-  return Json::object().set("least", counts->least).set("uniform", counts->uniform).set("all", counts->all);
+  return Json::object()
+      .set("least", counts->least)
+      .set("uniform", counts->uniform)
+      .set("all", counts->all);
 }
 
 Json json_of_uniform(const GraphFloors& uniform) {
   const bool known = uniform.any_known;
   Json json = Json::object();
-  json.set("condition", "expected amounts under uniform routing: the mean step takes at least this");
+  json.set("condition",
+           "expected amounts under uniform routing: the mean step takes at least this");
   json.set("hbm_read_bytes", uniform.sum.hbm_read.in_base_units());
   json.set("hbm_write_bytes", uniform.sum.hbm_write.in_base_units());
   json.set("serial", times_json(uniform.serial, known));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What depends on data that nobody knows beforehand: the experts that a router picks. The floor counts
-// the least; uniform routing stands beside it.
+// What depends on data that nobody knows beforehand: the experts that a router picks. The floor
+// counts the least; uniform routing stands beside it.
 #pragma once
 
 #include <optional>

@@ -32,6 +32,7 @@ constexpr std::array kFamilies{
     Family{"Gemma2ForCausalLM", "gemma2", read_gemma2},
     Family{"Gemma3ForCausalLM", "gemma3_text", read_gemma3_text},
     Family{"Gemma3ForConditionalGeneration", "gemma3", read_gemma3_text, Inside::text_config},
+    Family{"Gemma4ForConditionalGeneration", "gemma4", read_gemma4_text, Inside::text_config},
     Family{"GptOssForCausalLM", "gpt_oss", read_gpt_oss},
     Family{"Llama4ForCausalLM", "llama4_text", read_llama4_text},
     Family{"Llama4ForConditionalGeneration", "llama4", read_llama4_text, Inside::text_config},
@@ -134,11 +135,7 @@ void judge_the_rest(TableReader& config, const Node& root, Architecture& archite
   config.ignore_unread();
 }
 
-std::string all_known() {
-  std::string out;
-  for (const std::string& name : known_architectures()) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
+constexpr const char* kList = "workloads/MODELS.md lists those that are";
 
 /// The row of an architecture, and among several that of the model type.
 const Family* find_family(const std::string* architecture, const std::string* type) {
@@ -160,16 +157,17 @@ const Family* family_of(TableReader& config) {
   if (!by_name && !type) {
     const bool nested = config.has("text_config");
     config.error("architectures",
-                 (nested ? std::string("missing beside a text_config") : std::string("missing")) +
-                     "; known here: " + all_known());
+                 std::string(nested ? "missing beside a text_config" : "missing") + "; " + kList);
     return nullptr;
   }
-  const Family* found =
-      find_family(by_name ? &named->front() : nullptr, type ? &*type : nullptr);
+  const Family* found = find_family(by_name ? &named->front() : nullptr, type ? &*type : nullptr);
   if (found == nullptr) {
-    const char* key = by_name ? "architectures" : "model_type";
-    config.error(key, quoted(by_name ? named->front() : *type) +
-                          " is not an architecture known here; known: " + all_known());
+    const std::string& name = by_name ? named->front() : *type;
+    std::vector<std::string> names;
+    for (const Family& f : kFamilies) names.emplace_back(by_name ? f.architecture : f.model_type);
+    config.error(by_name ? "architectures" : "model_type",
+                 quoted(name) + " is not an architecture known here" + did_you_mean(name, names) +
+                     "; " + kList);
     return nullptr;
   }
   if (by_name && type && *type != found->model_type) {
@@ -220,8 +218,7 @@ void refuse_overflow(const Architecture& architecture, const Node& config,
   constexpr double kMostParameters = 1e18;
   double sum = 0;
   for (const NamedWeight& w : architecture.weights) {
-    sum += static_cast<double>(w.rows) * static_cast<double>(w.cols) *
-           static_cast<double>(w.count);
+    sum += static_cast<double>(w.rows) * static_cast<double>(w.cols) * static_cast<double>(w.count);
   }
   if (sum > kMostParameters) {
     diagnostics.add(config.at, "", "more than 10^18 parameters; expected a model that could exist");

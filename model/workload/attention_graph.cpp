@@ -120,8 +120,7 @@ class Attention {
   }
 
   TensorId attend() {
-    const TensorId k_cache =
-        state("k_cache", seen_.cached_tokens(), kv_heads_ * a_.head_dim);
+    const TensorId k_cache = state("k_cache", seen_.cached_tokens(), kv_heads_ * a_.head_dim);
     const TensorId v_cache = state("v_cache", seen_.cached_tokens(), kv_heads_ * a_.v_dim);
     const std::string width = std::to_string(q_heads_ * a_.v_dim);
     const bool all = gathers(Phase::decode);

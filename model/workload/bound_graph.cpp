@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/workload/bound_graph.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -57,9 +58,13 @@ double key_or(const BoundOperator& op, Key key, double fallback) {
   return std::isnan(value) ? fallback : value;
 }
 
+bool is_attention(OperatorKind kind) {
+  return kind == OperatorKind::attention || kind == OperatorKind::attention_backward;
+}
+
 /// A causal mask needs a key for each query; a window is one of a causal mask.
 bool mask_agrees(const BoundGraph& bound, const BoundOperator& op) {
-  if (op.kind != OperatorKind::attention) return true;
+  if (!is_attention(op.kind)) return true;
   if (key_or(op, Key::causal, 1) == 0) return key_or(op, Key::window, 0) == 0;
   for (const SequenceGroup& group : bound.sequences_of(op)) {
     if (group.q_len > group.kv_len) return false;
@@ -132,15 +137,41 @@ void apply_copies(const OperatorGraph& graph, BoundGraph& bound) {
   }
 }
 
+/// Products summed into one output: first the left factors x1…xp, then the weights w1…wp; k is the
+/// length of all inner products together (the gradient of what several projections read).
+bool summed_products_agree(const BoundGraph& bound, const BoundOperator& op, double k) {
+  const auto inputs = bound.inputs(op);
+  const std::size_t products = inputs.size() / 2;
+  if (products < 2 || inputs.size() != 2 * products || op.output_count != 1) return false;
+  const auto tensor = [&](const TensorUse& use) {
+    return bound.tensors[static_cast<std::size_t>(use.tensor)];
+  };
+  const double out = tensor(bound.outputs(op)[0]).elements;
+  double length = 0;
+  for (std::size_t i = 0; i < products; ++i) {
+    const BoundTensor& x = tensor(inputs[i]);
+    length += x.last_dim;
+    if ((x.elements / x.last_dim) * (tensor(inputs[products + i]).elements / x.last_dim) != out) {
+      return false;
+    }
+  }
+  return length == k;
+}
+
 /// |in|/k rows times |weight|/k columns is |out|, for some number of independent products.
 bool product_agrees(const BoundGraph& bound, const BoundOperator& op, double k) {
   if (op.input_count < 2 || op.output_count < 1 || k == 0) return true;
+  if (summed_products_agree(bound, op, k)) return true;
+  const auto later = bound.inputs(op).subspan(1);
+  const bool all_made = std::all_of(later.begin(), later.end(), [&](const TensorUse& use) {
+    return bound.tensors[static_cast<std::size_t>(use.tensor)].role == TensorRole::intermediate;
+  });
   const double in = bound.tensors[static_cast<std::size_t>(bound.inputs(op)[0].tensor)].elements;
   double weight = 0;
   for (const TensorUse& use : bound.inputs(op).subspan(1)) {
     if (bound.tensors[static_cast<std::size_t>(use.tensor)].role == TensorRole::scale) continue;
     if (bound.tensors[static_cast<std::size_t>(use.tensor)].role != TensorRole::intermediate ||
-        op.input_count == 2) {
+        all_made) {
       weight += bound.tensors[static_cast<std::size_t>(use.tensor)].elements;
     }
   }
@@ -214,7 +245,7 @@ void explain_products(const OperatorGraph& graph, const BoundGraph& bound, Diagn
 void explain_attention(const OperatorGraph& graph, const BoundGraph& bound, Diagnostics& diagnostics) {
   for (std::size_t i = 0; i < bound.ops.size(); ++i) {
     const BoundOperator& op = bound.ops[i];
-    if (op.kind != OperatorKind::attention) continue;
+    if (!is_attention(op.kind)) continue;
     const auto key = [&op](Key k) { return op.attributes[static_cast<std::size_t>(k)]; };
     const auto complain = [&](const char* what) {
       diagnostics.add(graph.ops[i].at, "op." + graph.ops[i].name, what);

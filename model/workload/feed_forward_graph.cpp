@@ -99,8 +99,7 @@ class FeedForwardPart {
           b_.activation(l_.named(net.prefix + "gate"), {net.rows, text(net.width)}));
       wide.inputs.push_back(l_.weight(net.weights + "gate_proj.weight"));
     }
-    wide.outputs.push_back(
-        b_.activation(l_.named(net.prefix + "up"), {net.rows, text(net.width)}));
+    wide.outputs.push_back(b_.activation(l_.named(net.prefix + "up"), {net.rows, text(net.width)}));
     wide.inputs.push_back(l_.weight(net.weights + "up_proj.weight"));
     return wide;
   }

@@ -60,9 +60,8 @@ TensorId GraphBuilder::weight(const std::string& name, int group, const std::str
   if (!keeps_storage(*weight, scenario)) return id;
   WeightFacts known{id, weight->compute, {}};
   // Scales stand behind their weight.
-  for (const NamedWeight* w = weight + 1; w != architecture.weights.data() +
-                                                   architecture.weights.size() && w->scale;
-       ++w) {
+  for (const NamedWeight* w = weight + 1;
+       w != architecture.weights.data() + architecture.weights.size() && w->scale; ++w) {
     known.scales.push_back(part(*w, TensorRole::scale));
   }
   if (known.compute != Precision::none || !known.scales.empty()) {
@@ -71,11 +70,14 @@ TensorId GraphBuilder::weight(const std::string& name, int group, const std::str
   return id;
 }
 
+/// Products follow the making of their weights, so only the latest facts can be asked for.
 const GraphBuilder::WeightFacts* GraphBuilder::facts(TensorId weight) const {
-  const auto found = std::find_if(facts_.rbegin(), facts_.rend(), [&](const WeightFacts& known) {
-    return known.tensor == weight;
-  });
-  return found == facts_.rend() ? nullptr : &*found;
+  constexpr std::size_t kLatest = 64;
+  const std::size_t first = facts_.size() - std::min(facts_.size(), kLatest);
+  for (std::size_t i = facts_.size(); i-- > first;) {
+    if (facts_[i].tensor == weight) return &facts_[i];
+  }
+  return nullptr;
 }
 
 Precision GraphBuilder::implied_compute(TensorId weight) const {

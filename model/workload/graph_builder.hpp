@@ -39,8 +39,8 @@ class GraphBuilder {
   void add_product(const std::string& name, std::vector<TensorId> inputs,
                    std::vector<TensorId> outputs);
   /// The same with another kind; `inputs` are the first operand and weights.
-  Operator& add_product_of(OperatorKind kind, const std::string& name,
-                           std::vector<TensorId> inputs, std::vector<TensorId> outputs);
+  Operator& add_product_of(OperatorKind kind, const std::string& name, std::vector<TensorId> inputs,
+                           std::vector<TensorId> outputs);
   /// Of the first input and the widest of the others, unless the weights' formats imply another.
   [[nodiscard]] MatrixPrecision product_precision(const std::vector<TensorId>& inputs) const;
   /// The precision that products with a weight compute in, as its format implies; none: the wider

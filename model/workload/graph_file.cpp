@@ -345,6 +345,7 @@ class GraphReader {
   static std::vector<Key> needed_keys(const Operator& op) {
     switch (op.kind) {
       case OperatorKind::attention:
+      case OperatorKind::attention_backward:
         if (!op.sequences.empty()) return {Key::q_heads, Key::head_dim};
         return {Key::q_heads, Key::head_dim, Key::q_len, Key::kv_len};
       case OperatorKind::all_reduce:

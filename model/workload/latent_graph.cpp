@@ -64,8 +64,8 @@ class LatentAttention {
       b_.add_product(l_.named("qkv_a_proj"),
                      {normed, l_.weight("self_attn.q_a_proj.weight"), kv_weight},
                      {low, kv, k_rope_});
-      q_low_ = l_.norm("q_a_norm", "self_attn.q_a_layernorm.weight", low,
-                       {b_.tokens, text(s_.q_rank)});
+      q_low_ =
+          l_.norm("q_a_norm", "self_attn.q_a_layernorm.weight", low, {b_.tokens, text(s_.q_rank)});
       b_.add_product(l_.named("q_b_proj"), {q_low_, l_.weight("self_attn.q_b_proj.weight")},
                      {q_nope_, q_rope_});
     } else {
@@ -94,8 +94,8 @@ class LatentAttention {
           b_.collective(l_.named("latent_gather"), kind, latent_, {all, text(s_.kv_rank)}, cp);
       k_rope_ = b_.collective(l_.named("k_gather"), kind, k_rope_, {all, text(s_.rope_dim)}, cp);
     } else if (gathers(Phase::decode)) {
-      q_nope_ = b_.collective(l_.named("q_gather"), kind, q_nope_,
-                              {all, text(heads_ * s_.nope_dim)}, cp);
+      q_nope_ =
+          b_.collective(l_.named("q_gather"), kind, q_nope_, {all, text(heads_ * s_.nope_dim)}, cp);
       q_rope_ = b_.collective(l_.named("q_pe_gather"), kind, q_rope_,
                               {all, text(heads_ * s_.rope_dim)}, cp);
     }
@@ -114,8 +114,8 @@ class LatentAttention {
     const TensorId weights = l_.rows("index_weights.out", heads);
     b_.add_product(l_.named("index_weights"),
                    {normed, l_.weight("self_attn.indexer.weights_proj.weight")}, {weights});
-    const TensorId k_new = b_.tensor(l_.named("index_k_new"), {b_.tokens, text(s_.index_dim)},
-                                     kept, TensorRole::state);
+    const TensorId k_new = b_.tensor(l_.named("index_k_new"), {b_.tokens, text(s_.index_dim)}, kept,
+                                     TensorRole::state);
     const TensorId scale = l_.weight("self_attn.indexer.k_norm.weight");
     const TensorId shift = l_.weight("self_attn.indexer.k_norm.bias");
     b_.add(l_.named("index_norm"), OperatorKind::layernorm, {k, scale, shift}, {k_new}).compute =
@@ -169,8 +169,7 @@ class LatentAttention {
     const MatrixPrecision precision = b_.product_precision({q_nope_, cache});
     std::vector<TensorId> inputs{q_nope_, q_rope_, cache, k_cache, latent_, k_rope_, kv_b};
     if (s_.index_heads > 0) inputs.push_back(chosen_);
-    Operator& op =
-        b_.add(l_.named("attention"), OperatorKind::attention, std::move(inputs), {out});
+    Operator& op = b_.add(l_.named("attention"), OperatorKind::attention, std::move(inputs), {out});
     op.compute = precision.compute;
     op.accumulate = precision.accumulate;
     seen_.set_lengths(op);

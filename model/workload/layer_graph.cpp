@@ -26,8 +26,8 @@ class Layer {
       TensorId out = mixed(in.normed);
       if (b_.layout.tp > 1) b_.all_reduce(l_.named("attn_all_reduce"), out);
       out = sandwich("mixer_out_norm", "post_attention_layernorm.weight", out);
-      const char* const scale = l_.group.sandwich_norms ? "pre_feedforward_layernorm"
-                                                        : "post_attention_layernorm";
+      const char* const scale =
+          l_.group.sandwich_norms ? "pre_feedforward_layernorm" : "post_attention_layernorm";
       at = follows ? add_norm("post_attn_norm", scale, out, in.residual)
                    : add_norm("next_norm", "input_layernorm", out, in.residual);
     }

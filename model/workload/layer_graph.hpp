@@ -20,7 +20,8 @@ struct LayerStream {
 struct LayerRun {
   std::vector<int> groups;  ///< of Architecture::layers
   std::int64_t times = 0;
-  std::vector<std::string> prefixes;  ///< of operator and tensor names: "" or "sliding.", one a layer
+  std::vector<std::string>
+      prefixes;  ///< of operator and tensor names: "" or "sliding.", one a layer
   friend bool operator==(const LayerRun&, const LayerRun&) = default;
 };
 

@@ -71,8 +71,8 @@ TensorId add_attention(const LayerPart& layer, TensorId normed);
 TensorId add_latent_attention(const LayerPart& layer, TensorId normed);
 TensorId add_mamba2(const LayerPart& layer, TensorId normed);
 TensorId add_gated_delta_net(const LayerPart& layer, TensorId normed);
-/// [T, hidden] that is the same on all tp ranks where experts are spread over replicas, else not yet
-/// summed: `summed` says which.
+/// [T, hidden] that is the same on all tp ranks where experts are spread over replicas, else not
+/// yet summed: `summed` says which.
 struct FeedForwardResult {
   TensorId out{};
   bool summed = false;

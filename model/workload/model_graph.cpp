@@ -7,6 +7,7 @@
 #include "model/quantity/expect.hpp"
 #include "model/workload/layer_graph.hpp"
 #include "model/workload/model_notes.hpp"
+#include "model/workload/training_graph.hpp"
 
 namespace floorline {
 
@@ -133,7 +134,7 @@ void check_context_parallel(const Architecture& architecture, const ParallelLayo
     const bool plain = group.mixer == Mixer::attention && group.attention.chunk == 0;
     const bool latent = group.mixer == Mixer::latent_attention && group.latent.index_heads == 0;
     if (plain || latent || group.mixer == Mixer::none) continue;
-    const char* const what = group.attention.chunk > 0    ? "chunked attention"
+    const char* const what = group.attention.chunk > 0      ? "chunked attention"
                              : group.latent.index_heads > 0 ? "an indexer"
                              : group.mixer == Mixer::mamba2 ? "mamba2"
                                                             : "gated_delta_net";
@@ -163,6 +164,7 @@ void check_layout(const Architecture& architecture, const ParallelLayout& layout
 void check_model(const Architecture& architecture, const Scenario& scenario,
                  const ParallelLayout& layout, Diagnostics& diagnostics) {
   check_layout(architecture, layout, diagnostics);
+  if (scenario.phase == Phase::train) check_training(architecture, scenario, layout, diagnostics);
   const auto batch = std::find(scenario.given.begin(), scenario.given.end(), "batch");
   if (!scenario.contexts.empty()) {
     if (batch != scenario.given.end() && scenario.batch != scenario.sequences()) {
@@ -196,6 +198,9 @@ OperatorGraph model_graph(const Architecture& architecture, const Scenario& scen
   check_model(architecture, scenario, layout, diagnostics);
   diagnostics.throw_if_any();
   FLOORLINE_EXPECT(scenario.phase != Phase::generate);
+  if (scenario.phase == Phase::train) {
+    return training_graph(architecture, scenario, layout, stage);
+  }
   FLOORLINE_EXPECT(stage >= 0 && stage < layout.pp);
   GraphBuilder builder(architecture, scenario, layout);
   LayerStream stream = is_first(stage) ? add_start(builder) : add_received(builder);

@@ -4,13 +4,15 @@
 // cached before the step; absent where the scenario gives each sequence its own).
 //
 //   embed [embed_all_reduce] input_norm                               first stage
-//   layer × n:  qkv_proj [q_norm k_norm] rope attention o_proj [attn_all_reduce] post_attn_norm
-//               gate_up_proj activation down_proj [mlp_all_reduce] next_norm
+//   layer × n:  mixer [attn_all_reduce] post_attn_norm feed-forward [mlp_all_reduce] next_norm
+//     mixer: attention_graph.cpp, latent_graph.cpp, state_graph.cpp
+//     feed-forward: feed_forward_graph.cpp, dense or routed experts
 //   last_token (prefill) lm_head                                      last stage; send: all others
 //
 // A norm adds the residual first, reads and writes it, as engines' fused kernels do. The first
 // layer has none to add, so the block begins after its input norm and ends in next_norm: the input
 // norm of the layer that follows, after the last layer the final norm. All-reduces only if tp > 1.
+// Layers of several kinds by turns are one repeat block as long as their pattern.
 // Not modelled: gathering the logits over tp, biases' bytes, the table of rotary angles, sampling.
 #pragma once
 
@@ -29,8 +31,8 @@ namespace floorline {
 void check_model(const Architecture& architecture, const Scenario& scenario,
                  const ParallelLayout& layout, Diagnostics& diagnostics);
 
-/// Throws InputError (check_model). `scenario.phase` is decode or prefill; generate_parts() makes
-/// these of generate. `stage` counts from 0 to pp - 1.
+/// Throws InputError (check_model). `scenario.phase` is decode, prefill or train (training_graph);
+/// generate_parts() makes the first two of generate. `stage` counts from 0 to pp - 1.
 OperatorGraph model_graph(const Architecture& architecture, const Scenario& scenario,
                           const ParallelLayout& layout, std::int64_t stage = 0);
 

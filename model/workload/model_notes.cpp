@@ -52,13 +52,16 @@ void add_products(const Architecture& architecture, const Scenario& scenario, Li
           " (as the checkpoint's format implies)");
     }
   }
-  pair("attention of", kv_storage(architecture, scenario));
+  pair("attention of",
+       scenario.phase == Phase::train ? activation : kv_storage(architecture, scenario));
 }
 
 void add_precisions(const Architecture& architecture, const Scenario& scenario, Lines& lines) {
   lines.push_back("stored: layers' matrices " + layer_storage(architecture, scenario) +
                   ", activations " + text(activation_storage(architecture, scenario)) +
-                  ", KV cache " + text(kv_storage(architecture, scenario)));
+                  (scenario.phase == Phase::train
+                       ? ""
+                       : ", KV cache " + text(kv_storage(architecture, scenario))));
   add_products(architecture, scenario, lines);
 }
 
@@ -101,8 +104,7 @@ void add_pipeline(const Architecture& architecture, const ParallelLayout& layout
 }
 
 bool has_bias(const LayerGroup& group) {
-  return group.attention.qkv_bias || group.attention.o_bias || group.mlp.bias ||
-         group.experts.bias;
+  return group.attention.qkv_bias || group.attention.o_bias || group.mlp.bias || group.experts.bias;
 }
 
 void add_experts(const Architecture& architecture, const Scenario& scenario,

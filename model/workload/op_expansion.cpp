@@ -35,8 +35,8 @@ Operator& OpExpansion::add(OperatorKind kind, const std::string& name, std::vect
 }
 
 void OpExpansion::set(Operator& op, Key key, const std::string& value) {
-  op.attributes.push_back(
-      {key, Expression::parse(value, graph_.symbols, at_, std::string(name_of(key)), diagnostics_)});
+  op.attributes.push_back({key, Expression::parse(value, graph_.symbols, at_,
+                                                  std::string(name_of(key)), diagnostics_)});
 }
 
 /// Under a causal mask or a window only the unmasked scores are counted, stored without gaps: the
@@ -57,8 +57,8 @@ void OpExpansion::naive_attention() {
   const TensorId v = tensor("v", {"batch", visible, "kv_heads", "v_dim"}, precisions_.kv, input);
   const TensorId s = between("scores", {scores});
   const TensorId p = between("probabilities", {scores});
-  const TensorId o = tensor("out", {"batch", "q_len", "q_heads", "v_dim"}, precisions_.out,
-                            TensorRole::output);
+  const TensorId o =
+      tensor("out", {"batch", "q_len", "q_heads", "v_dim"}, precisions_.out, TensorRole::output);
   set(add(OperatorKind::custom, "scores", {q, k}, {s}), Key::flops, "2*head_dim*" + scores);
   add(OperatorKind::softmax, "softmax", {s}, {p});
   set(add(OperatorKind::custom, "values", {p, v}, {o}), Key::flops, "2*v_dim*" + scores);
@@ -104,14 +104,16 @@ void OpExpansion::mixture_of_experts() {
     projected.push_back(between(name, {rows, "inter/tp"}));
   }
   inputs.push_back(scores);
-  Operator& up = add(OperatorKind::grouped_gemm, is_set("gated") ? "gate_up" : "up", inputs, projected);
+  Operator& up =
+      add(OperatorKind::grouped_gemm, is_set("gated") ? "gate_up" : "up", inputs, projected);
   set_routing(up);
   set(up, Key::k, "hidden");
   const TensorId act = between("activated", {rows, "inter/tp"});
   Operator& silu = add(OperatorKind::elementwise, "activation", projected, {act});
   set(silu, Key::flops, is_set("gated") ? "4" : "3");
   set(silu, Key::exps, "1");
-  const TensorId dw = tensor("down.weight", {local, "inter/tp", "hidden"}, precisions_.weight, weight);
+  const TensorId dw =
+      tensor("down.weight", {local, "inter/tp", "hidden"}, precisions_.weight, weight);
   const TensorId y = between("expert_rows", {rows, "hidden"});
   Operator& down = add(OperatorKind::grouped_gemm, "down", {act, dw}, {y});
   set_routing(down);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One --op text that stands for several operators: naive attention and a mixture of experts. Symbols
-// are the keys of the text. Internal to op_text.
+// One --op text that stands for several operators: naive attention and a mixture of experts.
+// Symbols are the keys of the text. Internal to op_text.
 #pragma once
 
 #include <string>
@@ -39,7 +39,9 @@ class OpExpansion {
   void mixture_of_experts();
 
  private:
-  [[nodiscard]] bool is_set(const char* symbol) const { return graph_.symbol(symbol).value_or(0) > 0; }
+  [[nodiscard]] bool is_set(const char* symbol) const {
+    return graph_.symbol(symbol).value_or(0) > 0;
+  }
   TensorId between(const std::string& name, const std::vector<std::string>& shape) {
     return tensor(name, shape, precisions_.in, TensorRole::intermediate);
   }

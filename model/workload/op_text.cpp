@@ -164,7 +164,7 @@ class OpText {
     const bool per_element = key == Key::flops || key == Key::exps;
     if (value && *value >= 0 && (per_element || std::floor(*value) == *value)) return value;
     expected = per_element ? "expected a number from 0 up" : "expected a whole number from 0 up";
-    diagnostics_.add(word.value_at, word.key, "\"" + word.value + "\" is not one; " + expected);
+    diagnostics_.add(word.value_at, word.key, "\"" + word.value + "\" is no such number; " + expected);
     return std::nullopt;
   }
 

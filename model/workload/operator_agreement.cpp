@@ -16,13 +16,15 @@ class Agreement {
 
   [[nodiscard]] const char* wrong() const {
     switch (op_.kind) {
-      case OperatorKind::conv: return wrong_conv();
+      case OperatorKind::conv:
+        return wrong_conv();
       case OperatorKind::grouped_gemm: {
         const char* routing = wrong_routing();
         return routing != nullptr ? routing : wrong_grouped();
       }
       case OperatorKind::dispatch:
-      case OperatorKind::combine: return wrong_routing();
+      case OperatorKind::combine:
+        return wrong_routing();
       case OperatorKind::ssm_scan:
         return is_multiple(key(Key::heads, 1), key(Key::groups, 1))
                    ? nullptr
@@ -31,7 +33,8 @@ class Agreement {
       case OperatorKind::gather:
       case OperatorKind::scatter:
         return is_count(key(Key::stride, 1)) ? nullptr : "stride is no count; expected 1, 2, 3…";
-      default: return nullptr;
+      default:
+        return nullptr;
     }
   }
 
@@ -50,9 +53,12 @@ class Agreement {
 
   [[nodiscard]] const char* wrong_routing() const {
     const double experts = key(Key::experts, 1);
-    if (!is_count(experts) || experts > kMostExperts) return "experts is out of range; expected 1 to 1048576";
-    if (key(Key::top_k, 1) > experts) return "top_k is above experts; expected distinct experts a token";
-    if (!is_multiple(experts, key(Key::ep, 1))) return "experts is no multiple of ep; expected as many on each rank";
+    if (!is_count(experts) || experts > kMostExperts)
+      return "experts is out of range; expected 1 to 1048576";
+    if (key(Key::top_k, 1) > experts)
+      return "top_k is above experts; expected distinct experts a token";
+    if (!is_multiple(experts, key(Key::ep, 1)))
+      return "experts is no multiple of ep; expected as many on each rank";
     return nullptr;
   }
 
@@ -71,7 +77,8 @@ class Agreement {
     for (const TensorUse& use : graph_.outputs(op_)) out += tensor(use).elements;
     return columns * rows == out || columns == 0
                ? nullptr
-               : "the tensors do not agree with the keys; expected ceil(tokens*top_k/ep) rows in the "
+               : "the tensors do not agree with the keys; expected ceil(tokens*top_k/ep) rows in "
+                 "the "
                  "output and weights of local_experts x k x columns";
   }
 
@@ -92,8 +99,10 @@ class Agreement {
     const double cols = outputs(key(Key::w, 0), key(Key::s, 0));
     double out = 0;
     for (const TensorUse& use : graph_.outputs(op_)) out += tensor(use).elements;
-    if (rows >= 0 && cols >= 0 && out == key(Key::n, 0) * key(Key::k, 0) * rows * cols) return nullptr;
-    return "the output does not agree with the keys; expected n x k x (floor((h + 2 pad - dilation (r "
+    if (rows >= 0 && cols >= 0 && out == key(Key::n, 0) * key(Key::k, 0) * rows * cols)
+      return nullptr;
+    return "the output does not agree with the keys; expected n x k x (floor((h + 2 pad - dilation "
+           "(r "
            "- 1) - 1) / stride) + 1) x likewise for w and s";
   }
 

@@ -15,5 +15,7 @@ std::vector<KindInfo> routed_kinds();
 KindInfo moe_keys();
 /// ssm_scan, linear_attention
 std::vector<KindInfo> recurrent_kinds();
+/// attention_backward, norm_backward, cross_entropy, optimizer
+std::vector<KindInfo> training_kinds();
 
 }  // namespace floorline

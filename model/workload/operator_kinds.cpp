@@ -176,7 +176,7 @@ std::vector<KindInfo> host_kinds() {
 
 std::vector<KindInfo> all_kinds() {
   std::vector<KindInfo> all = arithmetic_kinds();
-  for (auto* part : {movement_kinds, access_kinds, routed_kinds, recurrent_kinds, host_kinds}) {
+  for (auto* part : {movement_kinds, access_kinds, routed_kinds, recurrent_kinds, host_kinds, training_kinds}) {
     for (KindInfo& kind : part()) all.push_back(std::move(kind));
   }
   return all;

@@ -43,8 +43,12 @@ enum class OperatorKind : std::uint8_t {
   ssm_scan,
   linear_attention,
   host,
+  attention_backward,
+  norm_backward,
+  cross_entropy,
+  optimizer,
 };
-inline constexpr int kOperatorKindCount = 30;
+inline constexpr int kOperatorKindCount = 34;
 
 /// Numeric keys of operators, in --op and in graph files.
 enum class Key : std::uint8_t {

@@ -16,9 +16,12 @@ enum class Routing : std::uint8_t {
 
 constexpr std::string_view name_of(Routing routing) {
   switch (routing) {
-    case Routing::least: return "least";
-    case Routing::uniform: return "uniform";
-    case Routing::all: return "all";
+    case Routing::least:
+      return "least";
+    case Routing::uniform:
+      return "uniform";
+    case Routing::all:
+      return "all";
   }
   return "";
 }

@@ -11,7 +11,7 @@ namespace floorline {
 namespace {
 
 constexpr std::int64_t kDecodeContext = 1024;
-constexpr std::array<std::string_view, 3> kPhaseNames{"decode", "prefill", "generate"};
+constexpr std::array<std::string_view, 4> kPhaseNames{"decode", "prefill", "generate", "train"};
 constexpr std::array<std::string_view, 3> kLogitsNames{"last", "all", "none"};
 
 bool is_set(const Scenario& scenario, std::string_view name) {
@@ -25,9 +25,18 @@ std::string_view name_of(LatentForm form) {
   constexpr std::array<std::string_view, 3> kNames{"least", "absorbed", "expanded"};
   return kNames[static_cast<std::size_t>(form)];
 }
+std::string_view name_of(Recompute recompute) {
+  constexpr std::array<std::string_view, 3> kNames{"none", "selective", "full"};
+  return kNames[static_cast<std::size_t>(recompute)];
+}
+std::string_view name_of(OptimizerKind optimizer) {
+  constexpr std::array<std::string_view, 3> kNames{"adamw", "adamw8bit", "sgd"};
+  return kNames[static_cast<std::size_t>(optimizer)];
+}
 std::string_view name_of(Logits logits) { return kLogitsNames[static_cast<std::size_t>(logits)]; }
 
 std::int64_t Scenario::new_tokens() const {
+  if (phase == Phase::train) return training.sequence;
   return phase == Phase::decode ? tokens_per_step : prompt;
 }
 
@@ -36,6 +45,7 @@ std::int64_t Scenario::cached() const {
 }
 
 std::int64_t Scenario::sequences() const {
+  if (phase == Phase::train) return training.micro_batch * training.accumulation;
   if (contexts.empty()) return batch;
   std::int64_t count = 0;
   for (const ContextGroup& group : contexts) count += group.count;
@@ -43,7 +53,8 @@ std::int64_t Scenario::sequences() const {
 }
 
 Logits Scenario::logits_rows() const {
-  return logits.value_or(phase == Phase::decode ? Logits::all : Logits::last);
+  const bool all = phase == Phase::decode || phase == Phase::train;
+  return logits.value_or(all ? Logits::all : Logits::last);
 }
 
 std::vector<std::string> defaults_used(const Scenario& scenario, const ParallelLayout& layout) {
@@ -53,14 +64,23 @@ std::vector<std::string> defaults_used(const Scenario& scenario, const ParallelL
     if (!is_set(scenario, name)) lines.push_back(std::string(name) + " = " + value + " (default)");
   };
   line("phase", std::string(name_of(phase)));
-  if (scenario.contexts.empty()) {
+  if (phase == Phase::train) {
+    const TrainingPlan& t = scenario.training;
+    line("sequence", std::to_string(t.sequence));
+    line("micro_batch", std::to_string(t.micro_batch));
+    line("gradient_accumulation", std::to_string(t.accumulation));
+    line("recompute", std::string(name_of(t.recompute)));
+    line("zero", std::to_string(t.zero));
+    line("optimizer", std::string(name_of(t.optimizer)));
+    line("grad_dtype", std::string(name_of(t.grad_dtype)));
+  } else if (scenario.contexts.empty()) {
     line("batch", std::to_string(scenario.batch));
     line("context", std::to_string(scenario.cached()));
   }
-  if (phase != Phase::decode) line("prompt", std::to_string(scenario.prompt));
-  if (phase != Phase::prefill) line("tokens_per_step", std::to_string(scenario.tokens_per_step));
+  if (phase == Phase::prefill || phase == Phase::generate) line("prompt", std::to_string(scenario.prompt));
+  if (phase == Phase::decode || phase == Phase::generate) line("tokens_per_step", std::to_string(scenario.tokens_per_step));
   if (phase == Phase::generate) line("output", std::to_string(scenario.output));
-  line("logits", std::string(name_of(scenario.logits_rows())));
+  if (phase != Phase::train) line("logits", std::string(name_of(scenario.logits_rows())));
   if (layout.tp == 1) line("tp", "1");
   if (layout.pp == 1) line("pp", "1");
   if (layout.dp == 1) line("dp", "1");

@@ -18,7 +18,7 @@
 
 namespace floorline {
 
-enum class Phase : std::uint8_t { decode, prefill, generate };
+enum class Phase : std::uint8_t { decode, prefill, generate, train };
 std::string_view name_of(Phase phase);
 enum class Logits : std::uint8_t { last, all, none };
 std::string_view name_of(Logits logits);
@@ -26,6 +26,25 @@ std::string_view name_of(Logits logits);
 /// Forms of latent attention; `least`: the one with less work.
 enum class LatentForm : std::uint8_t { least, absorbed, expanded };
 std::string_view name_of(LatentForm form);
+
+/// What training computes again instead of keeping it from the forward pass: nothing, attention, or
+/// whole layers.
+enum class Recompute : std::uint8_t { none, selective, full };
+std::string_view name_of(Recompute recompute);
+enum class OptimizerKind : std::uint8_t { adamw, adamw8bit, sgd };
+std::string_view name_of(OptimizerKind optimizer);
+
+/// One step of the optimizer on one replica, phase = train.
+struct TrainingPlan {
+  std::int64_t sequence = 2048;  ///< tokens of a sequence
+  std::int64_t micro_batch = 1;  ///< sequences of one forward and backward pass
+  std::int64_t accumulation = 1;  ///< passes of a step
+  Recompute recompute = Recompute::none;
+  /// What dp ranks divide: 1 optimizer state, 2 gradients too, 3 weights too (FSDP).
+  std::int64_t zero = 0;
+  OptimizerKind optimizer = OptimizerKind::adamw;
+  Precision grad_dtype = Precision::bf16;  ///< storage of gradients of weights
+};
 
 /// `count` sequences with `context` tokens cached.
 struct ContextGroup {
@@ -49,6 +68,7 @@ struct Scenario {
   std::optional<Logits> logits;
   Routing routing = Routing::least;
   LatentForm mla = LatentForm::least;
+  TrainingPlan training;
   std::optional<Precision> weight_dtype;   ///< of the layers' matrices
   std::vector<WeightDtype> weight_dtypes;  ///< weight_dtype.GLOB, the last that matches counts
   std::optional<Precision> activation_dtype, kv_dtype, compute_dtype, accumulate_dtype;
@@ -56,11 +76,11 @@ struct Scenario {
 
   /// New tokens of a sequence in one step.
   [[nodiscard]] std::int64_t new_tokens() const;
-  /// Tokens cached before the step: 1024 for decode, 0 for prefill and generate unless given.
+  /// Tokens cached before the step: 1024 for decode, 0 for all else unless given.
   [[nodiscard]] std::int64_t cached() const;
-  /// Sequences: batch, or those that `contexts` counts.
+  /// Sequences: batch, those that `contexts` counts, or those of a training step.
   [[nodiscard]] std::int64_t sequences() const;
-  /// Every new token in decode (each is sampled or checked), the last one in prefill.
+  /// Every new token in decode (each is sampled or checked) and training, the last one in prefill.
   [[nodiscard]] Logits logits_rows() const;
 };
 
@@ -82,6 +102,9 @@ SymbolResult apply_symbol(std::string_view name, std::string_view value, Scenari
 
 /// "batch = 1 (default)": defaults that matter in this phase and that nobody set.
 std::vector<std::string> defaults_used(const Scenario& scenario, const ParallelLayout& layout);
+
+/// "prompt has no effect in phase decode": symbols that were set and that this phase does not read.
+std::vector<std::string> without_effect(const Scenario& scenario);
 
 /// generate is a prefill, then `steps` decode steps; the first has decode.cached() tokens in the
 /// cache, each further one tokens_per_step more.

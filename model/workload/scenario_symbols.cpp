@@ -13,10 +13,11 @@ namespace {
 // Larger than any run; products of two still fit 63 bits.
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 30U;
 constexpr std::int64_t kMostRanks = std::int64_t{1} << 15U;
+constexpr std::int64_t kMostDivided = 3;  // stages of ZeRO
 
 constexpr std::array kSymbols{
     SymbolInfo{"phase", "decode",
-               "decode, prefill or generate (a prefill, then output decode steps)"},
+               "decode, prefill, generate (a prefill, then output decode steps) or train"},
     SymbolInfo{"batch", "1", "sequences of one replica"},
     SymbolInfo{"prompt", "1024", "new tokens of a sequence (prefill, generate)"},
     SymbolInfo{
@@ -29,6 +30,14 @@ constexpr std::array kSymbols{
                "experts that the floor counts: least (of any data), uniform (the mean), all"},
     SymbolInfo{"mla", "least", "latent attention: least, absorbed or expanded"},
     SymbolInfo{"tokens_per_step", "1", "new tokens of a sequence in a decode step"},
+    SymbolInfo{"sequence", "2048", "train: tokens of a sequence"},
+    SymbolInfo{"micro_batch", "1", "train: sequences of one pass on one replica"},
+    SymbolInfo{"gradient_accumulation", "1", "train: passes before the optimizer's step"},
+    SymbolInfo{"recompute", "none", "train: none, selective (attention) or full (whole layers)"},
+    SymbolInfo{"zero", "0",
+               "train: dp ranks divide 1 optimizer state, 2 gradients too, 3 weights too (FSDP)"},
+    SymbolInfo{"optimizer", "adamw", "train: adamw, adamw8bit or sgd (momentum)"},
+    SymbolInfo{"grad_dtype", "bf16", "train: storage of the weights' gradients"},
     SymbolInfo{"tp", "1", "tensor parallel ranks"},
     SymbolInfo{"pp", "1", "pipeline stages"},
     SymbolInfo{"ep", "1",
@@ -156,8 +165,13 @@ std::int64_t* size_of(std::string_view name, Scenario& scenario, Range& range) {
   if (name == "batch") return &scenario.batch;
   if (name == "prompt") return &scenario.prompt;
   if (name == "tokens_per_step") return &scenario.tokens_per_step;
+  if (name == "sequence") return &scenario.training.sequence;
+  if (name == "micro_batch") return &scenario.training.micro_batch;
+  if (name == "gradient_accumulation") return &scenario.training.accumulation;
   range.least = 0;
   if (name == "output") return &scenario.output;
+  range.most = kMostDivided;
+  if (name == "zero") return &scenario.training.zero;
   return nullptr;
 }
 
@@ -179,11 +193,30 @@ std::optional<Precision>* precision_of(std::string_view name, Scenario& scenario
   return nullptr;
 }
 
+/// Words and precisions of a training step.
+SymbolResult apply_training(std::string_view name, std::string_view value, TrainingPlan& plan) {
+  if (name == "recompute") {
+    constexpr std::array kAll{Recompute::none, Recompute::selective, Recompute::full};
+    return {true, read_choice(value, kAll, plan.recompute)};
+  }
+  if (name == "optimizer") {
+    constexpr std::array kAll{OptimizerKind::adamw, OptimizerKind::adamw8bit, OptimizerKind::sgd};
+    return {true, read_choice(value, kAll, plan.optimizer)};
+  }
+  if (name != "grad_dtype") return {false, {}};
+  std::optional<Precision> dtype;
+  std::string wrong = read_precision(value, dtype);
+  const bool narrow = dtype && storage_bits(*dtype) < storage_bits(Precision::bf16);
+  if (narrow) wrong = in_quotes(value) + " is narrower than 16 bits; expected bf16, fp16 or fp32";
+  if (wrong.empty()) plan.grad_dtype = *dtype;
+  return {true, wrong};
+}
+
 SymbolResult apply_value(std::string_view name, std::string_view value, Scenario& scenario,
                          ParallelLayout& layout) {
   constexpr std::string_view kWeights = "weight_dtype.";
   if (name == "phase") {
-    constexpr std::array kPhases{Phase::decode, Phase::prefill, Phase::generate};
+    constexpr std::array kPhases{Phase::decode, Phase::prefill, Phase::generate, Phase::train};
     return {true, read_choice(value, kPhases, scenario.phase)};
   }
   if (name == "context") return {true, read_context(value, scenario)};
@@ -203,6 +236,8 @@ SymbolResult apply_value(std::string_view name, std::string_view value, Scenario
     return {true, read_precision(value, *precision)};
   if (auto* degree = degree_of(name, layout))
     return {true, read_number(value, {1, kMostRanks}, *degree)};
+  const SymbolResult training = apply_training(name, value, scenario.training);
+  if (training.known) return training;
   Range range;
   if (auto* size = size_of(name, scenario, range)) return {true, read_number(value, range, *size)};
   return {false, {}};
@@ -219,6 +254,20 @@ SymbolResult apply_symbol(std::string_view name, std::string_view value, Scenari
   const bool is_new = std::find(given.begin(), given.end(), name) == given.end();
   if (result.known && result.error.empty() && is_new) given.emplace_back(name);
   return result;
+}
+
+std::vector<std::string> without_effect(const Scenario& scenario) {
+  const bool decode = scenario.phase == Phase::decode;
+  const bool prefill = scenario.phase == Phase::prefill;
+  std::vector<std::string> lines;
+  for (const std::string& symbol : scenario.given) {
+    const bool idle = (symbol == "prompt" && decode) || (symbol == "tokens_per_step" && prefill) ||
+                      (symbol == "output" && (decode || prefill));
+    if (idle) {
+      lines.push_back(symbol + " has no effect in phase " + std::string(name_of(scenario.phase)));
+    }
+  }
+  return lines;
 }
 
 }  // namespace floorline

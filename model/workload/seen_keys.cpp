@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chunks of c tokens: a query at position p sees p mod c + 1 keys, so of n cached tokens a decode
-// step sees n mod c. A prefill is cut at chunk borders into sequences of their own. Steps of several
-// tokens that cross a border are counted without the cache (weaker).
-// top_k (an indexer): each query sees at most top_k keys, chosen by the data. Pairs are those of a
-// window as wide; bytes are those of the latest keys, the least that a decode step could read.
+// step sees n mod c. A prefill is cut at chunk borders into sequences of their own. Steps of
+// several tokens that cross a border are counted without the cache (weaker). top_k (an indexer):
+// each query sees at most top_k keys, chosen by the data. Pairs are those of a window as wide;
+// bytes are those of the latest keys, the least that a decode step could read.
 #include <algorithm>
 #include <charconv>
 
@@ -34,8 +34,7 @@ double pairs_of(const SequenceGroup& s, double window) {
 
 }  // namespace
 
-SeenKeys::SeenKeys(const GraphBuilder& builder, const AttentionShape& attention,
-                   std::int64_t top_k)
+SeenKeys::SeenKeys(const GraphBuilder& builder, const AttentionShape& attention, std::int64_t top_k)
     : b_(builder), a_(attention), top_k_(top_k) {
   const bool cut = a_.chunk > 0 && b_.scenario.phase == Phase::prefill;
   if (b_.scenario.contexts.empty() && !cut) {

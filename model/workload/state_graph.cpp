@@ -115,20 +115,20 @@ TensorId add_gated_delta_net(const LayerPart& layer, TensorId normed) {
   const TensorId z = layer.rows("z", p.inner());
   const TensorId ba = layer.rows("ba", 2 * p.heads);
   std::vector<TensorId> parts{layer.rows("qk", 2 * p.keys()), layer.rows("v", p.inner())};
-  b.add_product(
-      layer.named("in_proj"),
-      {normed, layer.weight("linear_attn.in_proj_qk.weight"),
-       layer.weight("linear_attn.in_proj_vz.weight"), layer.weight("linear_attn.in_proj_ba.weight")},
-      {parts[0], parts[1], z, ba});
-  p.conv(parts, {2 * p.keys(), p.inner()},
-         {layer.weight("linear_attn.conv1d.qk.weight"), layer.weight("linear_attn.conv1d.v.weight")});
+  b.add_product(layer.named("in_proj"),
+                {normed, layer.weight("linear_attn.in_proj_qk.weight"),
+                 layer.weight("linear_attn.in_proj_vz.weight"),
+                 layer.weight("linear_attn.in_proj_ba.weight")},
+                {parts[0], parts[1], z, ba});
+  p.conv(
+      parts, {2 * p.keys(), p.inner()},
+      {layer.weight("linear_attn.conv1d.qk.weight"), layer.weight("linear_attn.conv1d.v.weight")});
   const std::int64_t size = p.heads * p.s.value_dim * p.s.key_dim;
   const TensorId out = layer.rows("delta.out", p.inner());
   std::vector<TensorId> inputs{parts[0], parts[1], ba};
   if (!p.starts()) inputs.push_back(p.state("delta_state", size, p.s.dtype));
-  Operator& op =
-      b.add(layer.named("linear_attention"), OperatorKind::linear_attention, std::move(inputs),
-            {out, p.state("delta_state_new", size, p.s.dtype)});
+  Operator& op = b.add(layer.named("linear_attention"), OperatorKind::linear_attention,
+                       std::move(inputs), {out, p.state("delta_state_new", size, p.s.dtype)});
   op.compute = b.vector_precision();
   p.set_lengths(op);
   b.set(op, Key::head_dim, text(p.s.key_dim));

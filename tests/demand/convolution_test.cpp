@@ -50,7 +50,8 @@ TEST_SUITE("demand") {
     CHECK(work(demand_of_op("conv n=1 c=1 h=4 w=4 k=1 r=3 s=3 pad=1")) == 200.0);
   }
 
-  TEST_CASE("conv: a stride above the filter steps over pixels (naive inputs + outputs reads them)") {
+  TEST_CASE(
+      "conv: a stride above the filter steps over pixels (naive inputs + outputs reads them)") {
     const Demand d = demand_of_op("conv n=1 c=3 h=8 w=8 k=2 r=1 s=1 stride=2");
     CHECK(read(d) == 2.0 * (3 * 16 + 6));
     CHECK(written(d) == 2.0 * 32);
@@ -64,8 +65,10 @@ TEST_SUITE("demand") {
   }
 
   TEST_CASE("conv: winograd needs one product an output and channel at least") {
-    CHECK(work(demand_of_op("conv n=1 c=4 h=8 w=8 k=5 r=3 s=3 algorithm=winograd")) == 2.0 * 5 * 4 * 36);
-    CHECK(work(demand_of_op("conv n=1 c=4 h=8 w=8 k=5 r=3 s=3 algorithm=direct")) == 2.0 * 5 * 36 * 36);
+    CHECK(work(demand_of_op("conv n=1 c=4 h=8 w=8 k=5 r=3 s=3 algorithm=winograd")) ==
+          2.0 * 5 * 4 * 36);
+    CHECK(work(demand_of_op("conv n=1 c=4 h=8 w=8 k=5 r=3 s=3 algorithm=direct")) ==
+          2.0 * 5 * 36 * 36);
   }
 
   TEST_CASE("conv: taps and distinct pixels agree with going through all of them") {
@@ -79,10 +82,11 @@ TEST_SUITE("demand") {
         CAPTURE(c.stride);
         CAPTURE(c.pad);
         CAPTURE(c.dilation);
-        const std::string text = "conv in=int8 n=1 c=1 k=1 h=" + std::to_string(size) +
-                                 " w=" + std::to_string(size) + " r=" + std::to_string(c.filter) +
-                                 " s=" + std::to_string(c.filter) + " stride=" + std::to_string(c.stride) +
-                                 " pad=" + std::to_string(c.pad) + " dilation=" + std::to_string(c.dilation);
+        const std::string text =
+            "conv in=int8 n=1 c=1 k=1 h=" + std::to_string(size) + " w=" + std::to_string(size) +
+            " r=" + std::to_string(c.filter) + " s=" + std::to_string(c.filter) +
+            " stride=" + std::to_string(c.stride) + " pad=" + std::to_string(c.pad) +
+            " dilation=" + std::to_string(c.dilation);
         const Demand d = demand_of_op(text);
         const Counted by_hand = count(c);
         CHECK(work(d) == 2.0 * by_hand.taps * by_hand.taps);

@@ -24,7 +24,8 @@ TEST_SUITE("demand") {
   }
 
   TEST_CASE("ssm scan: from zero, short sequences look at tokens and read no state") {
-    // One head of 8 x 4: update 2 x 32 x 6 tokens; look-back of 1, 2, 3, 4, 4, 4 = 18 tokens x 2 x 8.
+    // One head of 8 x 4: update 2 x 32 x 6 tokens; look-back of 1, 2, 3, 4, 4, 4 = 18 tokens x 2
+    // x 8.
     const Demand d = demand_of_op("ssm_scan batch=1 q_len=6 heads=1 head_dim=8 state=4 initial=0");
     CHECK(work(d) == 384.0 + 288.0);
     CHECK(read(d) == 6.0 * (8 + 8 + 1) * 2);
@@ -33,19 +34,23 @@ TEST_SUITE("demand") {
   }
 
   TEST_CASE("linear attention: one token, 7 FLOPs a state element with the delta rule, 5 without") {
-    const std::string text = "linear_attention batch=2 q_len=1 heads=4 q_heads=2 head_dim=8 v_dim=16";
+    const std::string text =
+        "linear_attention batch=2 q_len=1 heads=4 q_heads=2 head_dim=8 v_dim=16";
     CHECK(work(demand_of_op(text)) == 7.0 * 8 * 16 * 4 * 2);
     CHECK(work(demand_of_op(text + " delta=0")) == 5.0 * 8 * 16 * 4 * 2);
     const Demand d = demand_of_op(text + " kv=fp32");
-    CHECK(read(d) == 2.0 * ((16 + 16 + 64) * 2 + 2048));  // q, k of 2 heads, v of 4, states in 32 bits
+    CHECK(read(d) ==
+          2.0 * ((16 + 16 + 64) * 2 + 2048));  // q, k of 2 heads, v of 4, states in 32 bits
     CHECK(written(d) == 2.0 * (128 + 2048));
   }
 
   TEST_CASE("linear attention: from zero the delta rule looks at one token less than the result") {
-    // d = e = 4, 6 tokens: update 2 x 16 x 6; results 18, deltas 1 + 2 + 3 + 4 + 4 = 14 tokens x 2 x 4.
+    // d = e = 4, 6 tokens: update 2 x 16 x 6; results 18, deltas 1 + 2 + 3 + 4 + 4 = 14 tokens x 2
+    // x 4.
     const Demand d = demand_of_op("linear_attention batch=1 q_len=6 heads=1 head_dim=4 initial=0");
     CHECK(work(d) == 192.0 + 8 * 32);
-    const Demand plain = demand_of_op("linear_attention batch=1 q_len=6 heads=1 head_dim=4 initial=0 delta=0");
+    const Demand plain =
+        demand_of_op("linear_attention batch=1 q_len=6 heads=1 head_dim=4 initial=0 delta=0");
     CHECK(work(plain) == 192.0 + 8 * 18);
   }
 }

@@ -36,7 +36,8 @@ doctest::Approx close_to(double x) { return doctest::Approx(x).epsilon(1e-12); }
 TEST_SUITE("demand") {
   TEST_CASE("grouped gemm: experts of 256 with 8 a token, known values") {
     const auto uniform = [](int tokens) {
-      return counts_of("grouped_gemm n=1 k=1 top_k=8 experts=256 tokens=" + std::to_string(tokens)).uniform;
+      return counts_of("grouped_gemm n=1 k=1 top_k=8 experts=256 tokens=" + std::to_string(tokens))
+          .uniform;
     };
     CHECK(uniform(8) == doctest::Approx(57.4).epsilon(5e-4));
     CHECK(uniform(16) == doctest::Approx(102.0).epsilon(5e-4));
@@ -62,7 +63,9 @@ TEST_SUITE("demand") {
     CHECK(counts_of("grouped_gemm n=1 k=1 tokens=0 top_k=2 experts=8").least == 0);
   }
 
-  TEST_CASE("grouped gemm: compute follows top_k, memory the distinct experts (naive reads all of them)") {
+  TEST_CASE(
+      "grouped gemm: compute follows top_k, memory the distinct experts (naive reads all of "
+      "them)") {
     // Mixtral up projection, 8 tokens, 2 of 8 experts, 4096 x 14336 in bf16.
     const char* text = "grouped_gemm n=14336 k=4096 tokens=8 top_k=2 experts=8";
     const double weight = 2.0 * 4096 * 14336;  // one expert: 117,440,512 B
@@ -92,7 +95,8 @@ TEST_SUITE("demand") {
     const Demand d = demand_of_op("grouped_gemm n=10 k=10 tokens=3 top_k=2 experts=8 ep=4");
     CHECK(work(d) == close_to(2 * 1.5 * 100));
     CHECK(written(d) == 40.0);  // 2 rows x 10 x 2 B
-    CHECK(work(demand_of_op("grouped_gemm n=10 k=10 tokens=3 top_k=2 experts=8 ep=4 rows=3")) == 600.0);
+    CHECK(work(demand_of_op("grouped_gemm n=10 k=10 tokens=3 top_k=2 experts=8 ep=4 rows=3")) ==
+          600.0);
   }
 
   TEST_CASE("dispatch: nothing at least, expected bytes by uniform routing") {
@@ -110,10 +114,12 @@ TEST_SUITE("demand") {
     CHECK(demand_of_op("dispatch tokens=8 hidden=100 top_k=1 experts=4").count == 0);
   }
 
-  TEST_CASE("dispatch: a token goes once to a rank that holds two of its experts (naive: top_k times)") {
+  TEST_CASE(
+      "dispatch: a token goes once to a rank that holds two of its experts (naive: top_k times)") {
     // 4 ranks of 2 experts, 2 a token. A given rank has none with C(6,2)/C(8,2) = 15/28, so a token
     // visits 3 x 13/28 = 39/28 others; all at home with C(2,2)/C(8,2) = 1/28.
-    const char* text = "dispatch tokens=28 hidden=50 top_k=2 experts=8 ep=4";  // 7 own tokens x 100 B
+    const char* text =
+        "dispatch tokens=28 hidden=50 top_k=2 experts=8 ep=4";  // 7 own tokens x 100 B
     const Demand d = routed_demand(text, Routing::uniform, plain_fabric());
     CHECK(asked(d, "peer_out") == close_to(975.0));
     CHECK(read(d) == close_to(675.0));  // 7 x 27/28 tokens leave
@@ -123,7 +129,8 @@ TEST_SUITE("demand") {
     CHECK(asked(m, "peer_out") == close_to(675.0));
     CHECK(asked(m, "peer_in") == close_to(975.0));
     // A stated mean of 2 other ranks.
-    const Demand given = routed_demand(std::string(text) + " distinct=2", Routing::least, plain_fabric());
+    const Demand given =
+        routed_demand(std::string(text) + " distinct=2", Routing::least, plain_fabric());
     CHECK(asked(given, "peer_out") == close_to(1400.0));
   }
 
@@ -131,7 +138,8 @@ TEST_SUITE("demand") {
     OnChip chip = plain_fabric();
     chip.devices_per_node = 2;
     // 2 nodes of 4 experts, 1 a token: half of a rank's 2 tokens x 100 B leave the node.
-    const Demand d = routed_demand("dispatch tokens=8 hidden=50 top_k=1 experts=8 ep=4", Routing::uniform, chip);
+    const Demand d =
+        routed_demand("dispatch tokens=8 hidden=50 top_k=1 experts=8 ep=4", Routing::uniform, chip);
     CHECK(asked(d, "net_out") == close_to(100.0));
     CHECK(asked(d, "net_in") == close_to(100.0));
     CHECK(asked(d, "peer_out") == 0);
@@ -139,9 +147,9 @@ TEST_SUITE("demand") {
 
   TEST_CASE("combine: reads top_k rows a token, writes one, sends partial sums back") {
     const Demand one = demand_of_op("combine tokens=4 hidden=10 top_k=2 experts=8");
-    CHECK(read(one) == 160.0);   // 8 rows x 20 B
+    CHECK(read(one) == 160.0);  // 8 rows x 20 B
     CHECK(written(one) == 80.0);
-    CHECK(work(one) == 120.0);   // 80 products, 40 sums
+    CHECK(work(one) == 120.0);  // 80 products, 40 sums
     const char* text = "combine tokens=28 hidden=50 top_k=2 experts=8 ep=4";
     CHECK(asked(demand_of_op(text, plain_fabric()), "peer_out") == 0);
     const Demand d = routed_demand(text, Routing::uniform, plain_fabric());
@@ -151,7 +159,8 @@ TEST_SUITE("demand") {
   }
 
   TEST_CASE("moe: one name for the whole layer") {
-    const OperatorGraph graph = parse_op_text("moe tokens=8 hidden=64 inter=32 top_k=2 experts=8 ep=2 tp=2");
+    const OperatorGraph graph =
+        parse_op_text("moe tokens=8 hidden=64 inter=32 top_k=2 experts=8 ep=2 tp=2");
     std::vector<std::string> names;
     for (const Operator& op : graph.ops) names.push_back(op.name);
     CHECK(names == std::vector<std::string>{"router", "dispatch", "gate_up", "activation", "down",
@@ -160,12 +169,14 @@ TEST_SUITE("demand") {
     CHECK(work(up) == 2.0 * 8 * 64 * 32);  // 8 rows x two products of 64 x 16
     // One expert (2 x 64 x 16 x 2 B), 4 tokens that 8 rows come from, 4 x 8 scores.
     CHECK(read(up) == close_to(4096.0 + 512 + 64));
-    CHECK(parse_op_text("moe tokens=8 hidden=64 inter=32 top_k=2 experts=8 gated=0").ops.size() == 5);
+    CHECK(parse_op_text("moe tokens=8 hidden=64 inter=32 top_k=2 experts=8 gated=0").ops.size() ==
+          5);
   }
 
   TEST_CASE("uniform routing stands beside the floor and is never below it") {
     const Machine machine = round_machine();
-    Evaluation e = evaluate(parse_op_text("moe tokens=16 hidden=512 inter=256 top_k=2 experts=64 ep=4"), machine);
+    Evaluation e = evaluate(
+        parse_op_text("moe tokens=16 hidden=512 inter=256 top_k=2 experts=64 ep=4"), machine);
     REQUIRE(e.uniform.has_value());
     CHECK(e.uniform->serial.cold > e.floors.serial.cold);
     CHECK(e.uniform->critical_path.cold > e.floors.critical_path.cold);
@@ -175,7 +186,8 @@ TEST_SUITE("demand") {
     e.graph.set_symbol("tokens", 64);
     CHECK(reevaluate(machine, e.graph.symbol_values, e));
     CHECK(e.uniform->serial.cold > before);
-    OperatorGraph uniform = parse_op_text("moe tokens=16 hidden=512 inter=256 top_k=2 experts=64 ep=4");
+    OperatorGraph uniform =
+        parse_op_text("moe tokens=16 hidden=512 inter=256 top_k=2 experts=64 ep=4");
     uniform.routing = Routing::uniform;
     const Evaluation chosen = evaluate(uniform, machine);
     CHECK_FALSE(chosen.uniform.has_value());
@@ -185,7 +197,8 @@ TEST_SUITE("demand") {
 
   TEST_CASE("the fused floor takes the mean rank: no rank need be the busiest of every layer") {
     // 4 experts of 2 x 8 x 4 B, one a token, 4 ranks: some rank reads one, the mean is a quarter.
-    const OperatorGraph graph = parse_op_text("grouped_gemm n=4 k=8 tokens=1 top_k=1 experts=4 ep=4");
+    const OperatorGraph graph =
+        parse_op_text("grouped_gemm n=4 k=8 tokens=1 top_k=1 experts=4 ep=4");
     const Evaluation e = evaluate(graph, round_machine());
     CHECK(e.floors.sum.hbm_read.in_base_units() == close_to(64.0 + 16));
     CHECK(e.floors.fused_demand.hbm_read.in_base_units() == close_to(16.0 + 16));
@@ -203,6 +216,7 @@ TEST_SUITE("demand") {
     CHECK(refused("grouped_gemm n=1 k=1 tokens=1 top_k=9 experts=8") ==
           "top_k is above experts; expected distinct experts a token");
     CHECK(refused("combine hidden=1 tokens=4 top_k=2 experts=8 ep=8").empty());
-    CHECK(refused("grouped_gemm n=1 k=1 tokens=1 top_k=1 experts=2000000").starts_with("experts is out of range"));
+    CHECK(refused("grouped_gemm n=1 k=1 tokens=1 top_k=1 experts=2000000")
+              .starts_with("experts is out of range"));
   }
 }

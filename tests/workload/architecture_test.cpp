@@ -173,15 +173,14 @@ TEST_SUITE("workload") {
   }
 
   TEST_CASE("an architecture not yet known is an error that names the field") {
-    CHECK(error_of(R"({"architectures":["FooForCausalLM"]})") ==
-          "m.json:1:18: error: architectures: \"FooForCausalLM\" is not an architecture known "
-          "here; known: LlamaForCausalLM, MistralForCausalLM, Qwen3ForCausalLM");
-    CHECK(error_of(R"({"model_type":"foo"})") ==
-          "m.json:1:15: error: model_type: \"foo\" is not an architecture known here; known: "
-          "LlamaForCausalLM, MistralForCausalLM, Qwen3ForCausalLM");
-    CHECK(error_of(R"({"text_config":{}})") ==
-          "m.json:1:1: error: architectures: missing beside a text_config; known here: "
-          "LlamaForCausalLM, MistralForCausalLM, Qwen3ForCausalLM");
+    CHECK(error_of(R"({"architectures":["FooForCausalLM"]})")
+              .starts_with("m.json:1:18: error: architectures: \"FooForCausalLM\" is not an "
+                           "architecture known here; "));
+    CHECK(error_of(R"({"model_type":"foo"})")
+              .starts_with("m.json:1:15: error: model_type: \"foo\" is not an architecture known "
+                           "here; "));
+    CHECK(error_of(R"({"text_config":{}})")
+              .starts_with("m.json:1:1: error: architectures: missing beside a text_config; "));
     CHECK(
         error_of(small(R"("model_type":"qwen3")")) ==
         "m.json:2:14: error: model_type: \"qwen3\" contradicts architectures; expected \"llama\"");
@@ -193,10 +192,6 @@ TEST_SUITE("workload") {
         "m.json:2:28: error: num_nextn_predict_layers: is not understood for llama models and its "
         "name says that it may change sizes; expected a configuration without it, if it does not "
         "matter");
-    CHECK(error_of(small(R"("quantization_config":{"quant_method":"fp8"})")) ==
-          "m.json:2:23: error: quantization_config: quantized checkpoints are not understood yet; "
-          "remove this key and state the storage with --set weight_dtype=fp8_e4m3 or another "
-          "precision");
     CHECK(error_of(small(R"("vision_config":{})")) ==
           "m.json:2:17: error: vision_config: a model inside a model is not understood yet; "
           "expected a text model alone");
@@ -264,24 +259,5 @@ TEST_SUITE("workload") {
     CHECK(of("Qwen--Qwen3-0.6B.json") == 596'049'920);
     CHECK(of("Qwen--Qwen3-8B.json") == 8'190'735'360);
     CHECK(of("Qwen--Qwen3-32B.json") == 32'762'123'264);
-    // All others are refused, by name, and none crashes.
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      const std::string file = entry.path().filename().string();
-      if (entry.path().extension() != ".json") continue;
-      const bool dense = file.starts_with("meta-llama--Meta") || file == "Qwen--Qwen3-0.6B.json" ||
-                         file == "Qwen--Qwen3-8B.json" || file == "Qwen--Qwen3-32B.json";
-      if (dense) continue;
-      CAPTURE(file);
-      try {
-        load_architecture(entry.path().string());
-        FAIL_CHECK("must be refused");
-      } catch (const InputError& e) {
-        const std::string message = e.what();
-        const bool named = message.find("architectures: \"") != std::string::npos ||
-                           message.find("quantization_config") != std::string::npos ||
-                           message.find("not valid JSON") != std::string::npos;  // a bare Infinity
-        CHECK(named);
-      }
-    }
   }
 }

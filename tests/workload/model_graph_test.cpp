@@ -348,8 +348,7 @@ TEST_SUITE("workload") {
           "error: tp: 3 and 8 KV heads do not divide each other; expected a divisor or a multiple "
           "(llama-3.1-8b)\n"
           "error: pp: 40 stages for 32 layers; expected at least one layer a stage (llama-3.1-8b)\n"
-          "error: ep: this model has no experts to divide; expected 1 (llama-3.1-8b)\n"
-          "error: cp: context parallelism is not understood yet; expected 1 (llama-3.1-8b)");
+          "error: ep: this model has no experts to divide; expected 1 (llama-3.1-8b)");
     CHECK(error_of(llama(), ask({{"batch", "2"}, {"context", "1,2,3"}})) ==
           "error: batch: 2 contradicts context, which lists 3 sequences; expected one of the two");
     CHECK(error_of(llama(), ask({{"phase", "generate"}, {"context", "1,2"}})) ==
@@ -374,7 +373,7 @@ TEST_SUITE("workload") {
           "\"0\" is not a whole number from 1 to 1073741824; expected a length, or "
           "LENGTH*COUNT,LENGTH*COUNT…");
     CHECK(refused("context", "1,") == "\"1,\" ends in a comma; expected one more length");
-    CHECK(refused("phase", "train") == "\"train\" is not one of decode, prefill, generate");
+    CHECK(refused("phase", "learn") == "\"learn\" is not one of decode, prefill, generate, train");
     CHECK(refused("logits", "some") == "\"some\" is not one of last, all, none");
     CHECK(refused("kv_dtype", "any") ==
           "\"any\" is not a precision; expected bf16, fp8_e4m3, int8…");

@@ -7,19 +7,35 @@
 #include <span>
 
 #include "model/quantity/unit_names.hpp"
+#include "validation/observation/row_columns.hpp"
 
 namespace floorline {
 
 namespace {
 
-using Names = std::vector<std::string>;
+constexpr std::array<std::string_view, kRowKindCount> kKindNames{"gemm",
+                                                                 "attn_context",
+                                                                 "attn_decode",
+                                                                 "attn_encoder",
+                                                                 "nccl",
+                                                                 "custom_allreduce",
+                                                                 "moe",
+                                                                 "mla_context",
+                                                                 "mla_decode",
+                                                                 "mla_bmm",
+                                                                 "quantize_fp8",
+                                                                 "vidur_linear",
+                                                                 "vidur_elementwise",
+                                                                 "vidur_collective",
+                                                                 "serving_e2e"};
 
-constexpr std::array<std::string_view, kRowKindCount> kKindNames{
-    "gemm", "attn_context", "attn_decode", "attn_encoder", "nccl", "custom_allreduce"};
-
-constexpr std::array<std::string_view, 9> kGemmDtypes{"bfloat16",   "fp8",     "fp8_block",
-                                                      "fp8_static", "nvfp4",   "int8_wo",
-                                                      "int4_wo",    "int8_sq", "int8_w8a8"};
+constexpr std::array<std::string_view, 10> kGemmDtypes{
+    "bfloat16", "fp8",     "fp8_block", "fp8_static", "nvfp4",
+    "int8_wo",  "int4_wo", "int8_sq",   "int8_w8a8",  "float16"};
+constexpr std::array<std::string_view, 6> kMoeDtypes{"bfloat16", "fp8",         "fp8_block",
+                                                     "int4_wo",  "w4a16_mxfp4", "w4afp8"};
+constexpr std::array<std::string_view, 6> kElementwiseOps{
+    "emb", "input_layernorm", "post_attention_layernorm", "attn_rope", "mlp_act", "add"};
 
 constexpr double kLargestCount = 9007199254740992.0;  // 2^53: whole numbers stay exact below it
 
@@ -36,50 +52,6 @@ constexpr std::array<std::string_view, 6> kAllReduceImpls{
     "trtllm", "sglang", "sglang_graph", "sglang_eager", "vllm_graph", "vllm_eager"};
 // Bytes are given, so the element type changes nothing; one that is not known is still not judged.
 constexpr std::array<std::string_view, 3> kElementTypes{"half", "int8", "bfloat16"};
-
-Names key_columns(RowKind kind) {
-  switch (kind) {
-    case RowKind::gemm:
-      return {"gpu", "dtype", "m", "n", "k"};
-    case RowKind::attn_context:
-      return {"gpu",     "attn_dtype", "kv_dtype", "batch", "seq_q",
-              "heads_q", "heads_kv",   "head_dim", "window"};
-    case RowKind::attn_decode:
-      return {"gpu",     "attn_dtype", "kv_dtype", "batch", "seq_kv",
-              "heads_q", "heads_kv",   "head_dim", "window"};
-    case RowKind::attn_encoder:
-      return {"gpu", "attn_dtype", "batch", "seq_q", "heads_q", "head_dim"};
-    case RowKind::nccl:
-      return {"gpu", "op", "dtype", "gpus", "bytes"};
-    case RowKind::custom_allreduce:
-      return {"gpu", "impl", "dtype", "gpus", "bytes"};
-  }
-  return {};
-}
-
-Names columns_of(TableForm form, RowKind kind) {
-  if (form == TableForm::impossible) {
-    return {"op",     "gpu",     "source",   "attn_dtype", "kv_dtype", "batch",   "seq_q",
-            "seq_kv", "heads_q", "heads_kv", "head_dim",   "window",   "time_us", "warm_bound_us"};
-  }
-  Names names = key_columns(kind);
-  for (const char* name : {"best_us", "median_us", "n_meas", "best_src"}) names.emplace_back(name);
-  return names;
-}
-
-void check_columns(const CsvTable& table, const Names& expected) {
-  Diagnostics diagnostics;
-  for (const std::string& name : expected) {
-    if (table.column(name)) continue;
-    diagnostics.add(table.header_position(), name, "missing; expected this column");
-  }
-  for (const std::string& name : table.names()) {
-    if (std::find(expected.begin(), expected.end(), name) != expected.end()) continue;
-    diagnostics.add(table.header_position(), name,
-                    "is not a column of this table" + did_you_mean(name, expected));
-  }
-  diagnostics.throw_if_any();
-}
 
 /// Where `name` stands in a table of names.
 std::optional<std::size_t> place_of(std::string_view name,
@@ -112,7 +84,7 @@ class RowReader {
  public:
   RowReader(const CsvTable& table, TableForm form, RowKind kind)
       : table_(table), form_(form), kind_(kind) {
-    check_columns(table, columns_of(form, kind));
+    check_columns(table, form, kind);
   }
 
   MeasuredRows read() {
@@ -125,22 +97,49 @@ class RowReader {
 
  private:
   void read_row(MeasuredRows& all) {
-    reason_.clear();
     MeasuredRow row;
     row.line = CsvTable::line(row_);
     row.keys.kind = kind();
-    row.keys.gpu = text("gpu");
-    const bool measured = form_ == TableForm::measured;
-    row.keys.source = text(measured ? "best_src" : "source");
-    row.time = microseconds(time(measured ? "best_us" : "time_us"));
-    if (measured) time("median_us");
-    if (measured) count("n_meas", 1);
+    row.keys.gpu = text(row.keys.kind == RowKind::vidur_collective ? "node" : "gpu");
+    if (row.keys.kind == RowKind::serving_e2e) {
+      row.keys.source = text("id");
+      for (const bool first_token : {true, false}) {
+        row.time =
+            milliseconds(time(first_token ? "silicon_ttft_ms" : "silicon_tpot_ms", "milliseconds"));
+        row.keys.work = serving(first_token);
+        keep(row, all);
+      }
+      return;
+    }
+    read_time(row);
     row.keys.work = work(row.keys.kind);
+    keep(row, all);
+  }
+
+  void read_time(MeasuredRow& row) {
+    if (form_ == TableForm::impossible) {
+      row.keys.source = text("source");
+      row.time = microseconds(time("time_us"));
+      return;
+    }
+    time("median_us");
+    if (is_vidur(kind_)) {
+      if (kind_ != RowKind::vidur_collective) row.keys.source = text("model");
+      row.time = microseconds(time("min_us"));
+      return;
+    }
+    row.keys.source = text("best_src");
+    row.time = microseconds(time("best_us"));
+    count("n_meas", 1);
+  }
+
+  void keep(const MeasuredRow& row, MeasuredRows& all) {
     if (reason_.empty()) {
       all.rows.push_back(row);
     } else {
       all.unread.push_back({row.keys.gpu, reason_, row.line});
     }
+    reason_.clear();
   }
 
   RowKind kind() {
@@ -162,6 +161,23 @@ class RowReader {
       case RowKind::nccl:
       case RowKind::custom_allreduce:
         return collective(kind);
+      case RowKind::moe:
+        return moe();
+      case RowKind::mla_context:
+      case RowKind::mla_decode:
+        return latent(kind);
+      case RowKind::mla_bmm:
+        return latent_product();
+      case RowKind::quantize_fp8:
+        return QuantizeKeys{count("m", 1), count("k", 1)};
+      case RowKind::vidur_linear:
+        return gemm();
+      case RowKind::vidur_elementwise:
+        return elementwise();
+      case RowKind::vidur_collective:
+        return vidur_collective();
+      case RowKind::serving_e2e:
+        break;  // two rows: read_row
     }
     return {};
   }
@@ -171,6 +187,8 @@ class RowReader {
     const std::optional<std::size_t> dtype = place_of(text("dtype"), kGemmDtypes);
     if (!dtype) not_judged(unknown("dtype", text("dtype")));
     keys.dtype = static_cast<GemmDtype>(dtype.value_or(0));
+    const bool half = keys.dtype == GemmDtype::float16;
+    if (half != is_vidur(kind_)) not_judged(unknown("dtype", text("dtype")));
     keys.m = count("m", 1);
     keys.n = count("n", 1);
     keys.k = count("k", 1);
@@ -220,6 +238,115 @@ class RowReader {
     return keys;
   }
 
+  MoeKeys moe() {
+    MoeKeys keys;
+    const std::optional<std::size_t> dtype = place_of(text("dtype"), kMoeDtypes);
+    if (!dtype) not_judged(unknown("dtype", text("dtype")));
+    keys.dtype = static_cast<MoeDtype>(dtype.value_or(0));
+    keys.tokens = count("tokens", 1);
+    keys.hidden = count("hidden", 1);
+    keys.inter = count("inter", 1);
+    keys.top_k = count("topk", 1);
+    keys.experts = count("experts", 1);
+    keys.tp = count("moe_tp", 1);
+    keys.ep = count("moe_ep", 1);
+    keys.distribution = text("distribution");
+    if (keys.experts % keys.ep != 0) not_judged("experts is no multiple of moe_ep");
+    if (keys.inter % keys.tp != 0) not_judged("inter is no multiple of moe_tp");
+    if (keys.top_k > keys.experts) not_judged("topk is more than experts");
+    return keys;
+  }
+
+  LatentKeys latent(RowKind kind) {
+    LatentKeys keys;
+    keys.kv = attention_precision("kv_dtype");
+    keys.batch = count("batch", 1);
+    const bool decode = kind == RowKind::mla_decode;
+    keys.kv_len = count(decode ? "seq_kv" : "seq_q", 1);
+    keys.q_len = decode ? 1 : keys.kv_len;
+    keys.heads = count("heads", 1);
+    return keys;
+  }
+
+  LatentProductKeys latent_product() {
+    LatentProductKeys keys;
+    const std::string_view op = text("op");
+    keys.to_latent = op == "mla_gen_pre";
+    if (!keys.to_latent && op != "mla_gen_post") not_judged(unknown("op", op));
+    keys.dtype = attention_precision("dtype");
+    keys.tokens = count("tokens", 1);
+    keys.heads = count("heads", 1);
+    return keys;
+  }
+
+  void check_float16() {
+    if (text("dtype") != "float16") not_judged(unknown("dtype", text("dtype")));
+  }
+
+  ElementwiseKeys elementwise() {
+    ElementwiseKeys keys;
+    keys.op = text("op");
+    if (!place_of(keys.op, kElementwiseOps)) not_judged(unknown("op", keys.op));
+    check_float16();
+    keys.tokens = count("tokens", 1);
+    keys.width = count("width", 1);
+    const std::int64_t read = count("read_elems", 1);
+    const std::int64_t written = count("write_elems", 1);
+    keys.reads = read / written;
+    if (written != keys.tokens * keys.width || keys.reads * written != read) {
+      not_judged("read_elems and write_elems are no whole tensors of tokens x width");
+    }
+    return keys;
+  }
+
+  CollectiveKeys vidur_collective() {
+    CollectiveKeys keys;
+    keys.variant = text("op");
+    const bool send = keys.variant == "send_recv";
+    keys.op = send ? OperatorKind::send_recv : OperatorKind::all_reduce;
+    if (!send && keys.variant != "all_reduce") not_judged(unknown("op", keys.variant));
+    check_float16();
+    keys.ranks = count("gpus", 1);
+    keys.bytes = count("bytes", 1);
+    keys.per_node = count("gpus_per_node", 1);
+    return keys;
+  }
+
+  /// Sizes of a part of the engine; one that is 0 or empty was not recorded.
+  std::int64_t size(const std::string& name) { return text(name).empty() ? 0 : count(name, 0); }
+
+  ServingKeys serving(bool first_token) {
+    ServingKeys keys;
+    keys.first_token = first_token;
+    keys.model = text("model_path");
+    keys.precision = text("precision");
+    keys.prompt = count("isl", 1);
+    const bool apart = text("mode") == "disagg";
+    if (!apart && text("mode") != "agg") not_judged(unknown("mode", text("mode")));
+    const std::string part = !apart ? "" : first_token ? "prefill_" : "decode_";
+    const auto at_least_one = [](std::int64_t n) { return std::max<std::int64_t>(1, n); };
+    keys.tp = at_least_one(size(part + "tp_size"));
+    keys.pp = at_least_one(size(part + "pp_size"));
+    keys.attention_dp = at_least_one(size(part + "attention_dp_size"));
+    keys.moe_tp = at_least_one(size(part + "moe_tp_size"));
+    keys.moe_ep = at_least_one(size(part + "moe_ep_size"));
+    keys.sequences = sequences(apart, keys.attention_dp);
+    return keys;
+  }
+
+  /// That decode together, at least; where nothing tells, one.
+  std::int64_t sequences(bool apart, std::int64_t attention_dp) {
+    const std::int64_t workers = apart ? size("decode_num_workers") : 1;
+    const std::int64_t batch = size(apart ? "decode_batch_size" : "batch_size");
+    const std::int64_t all = size("concurrency");
+    std::int64_t least = batch;
+    if (all > 0 && workers > 0) {
+      const std::int64_t share = all / (workers * attention_dp);
+      least = batch > 0 ? std::min(batch, share) : share;
+    }
+    return std::max<std::int64_t>(1, least);
+  }
+
   [[nodiscard]] std::string_view text(std::string_view name) const {
     return table_.cell(row_, *table_.column(name));
   }
@@ -234,10 +361,10 @@ class RowReader {
     return std::max<std::int64_t>(least, 1);
   }
 
-  double time(std::string_view name) {
+  double time(std::string_view name, const char* unit = "microseconds") {
     const std::optional<double> value = parse_number(text(name));
     if (value && *value > 0) return *value;
-    refuse(name, "expected a time above zero in microseconds");
+    refuse(name, std::string("expected a time above zero in ") + unit);
     return 1;
   }
 
@@ -259,27 +386,6 @@ class RowReader {
   Diagnostics diagnostics_;
 };
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
-struct Describe {
-  RowKind kind;
-  std::string operator()(const GemmKeys& keys) const {
-    return std::string(name_of(keys.dtype)) + " m=" + number(keys.m) + " n=" + number(keys.n) +
-           " k=" + number(keys.k);
-  }
-  std::string operator()(const AttentionKeys& keys) const {
-    const std::int64_t length = kind == RowKind::attn_decode ? keys.kv_len : keys.q_len;
-    return std::string(name_of(keys.attention)) + "/" + std::string(name_of(keys.kv)) + " " +
-           number(keys.batch) + "x" + number(length) + " heads " + number(keys.q_heads) + "/" +
-           number(keys.kv_heads) + " dim " + number(keys.head_dim) +
-           (keys.window > 0 ? " window " + number(keys.window) : "");
-  }
-  std::string operator()(const CollectiveKeys& keys) const {
-    return std::string(keys.variant) + " gpus=" + number(keys.ranks) +
-           " bytes=" + number(keys.bytes);
-  }
-};
-
 }  // namespace
 
 std::string_view name_of(RowKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
@@ -292,18 +398,7 @@ std::optional<RowKind> row_kind_from(std::string_view name) {
 
 std::string_view name_of(GemmDtype dtype) { return kGemmDtypes[static_cast<std::size_t>(dtype)]; }
 
-std::string describe(const RowKeys& keys) {
-  return std::string(name_of(keys.kind)) + " " + std::visit(Describe{keys.kind}, keys.work);
-}
-
-std::string variant_of(const RowKeys& keys) {
-  if (const auto* gemm = std::get_if<GemmKeys>(&keys.work))
-    return std::string(name_of(gemm->dtype));
-  if (const auto* attention = std::get_if<AttentionKeys>(&keys.work)) {
-    return std::string(name_of(attention->attention)) + "/" + std::string(name_of(attention->kv));
-  }
-  return std::string(std::get<CollectiveKeys>(keys.work).variant);
-}
+std::string_view name_of(MoeDtype dtype) { return kMoeDtypes[static_cast<std::size_t>(dtype)]; }
 
 MeasuredRows read_rows(const CsvTable& table, TableForm form, RowKind kind) {
   return RowReader(table, form, kind).read();

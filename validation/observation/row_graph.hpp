@@ -3,9 +3,11 @@
 // stand for (storage and compute precision, value head, mask); plain_reading() takes the columns at
 // their face, verdict/reading_rules.hpp corrects it where a collector means something else.
 // One graph is built for each combination of precisions and rebound for each row; demand and floors
-// are the engine's own, so there is no second set of formulas.
+// are the engine's own, so there is no second set of formulas. A mixture of experts is two grouped
+// products, fused; what it reads and computes is that of the mean rank of its group.
 // Not modelled: RoPE and the KV-cache write that some attention rows include, scales of quantized
-// operands, barriers of collectives. Each would only raise a floor.
+// operands, barriers of collectives, choosing experts. Each would only raise a floor.
+// Serving rows are no graph of their own: verdict/serving_steps.hpp.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +17,10 @@
 
 #include "model/demand/demand.hpp"
 #include "model/device/on_chip.hpp"
+#include "model/floor/graph_floor.hpp"
 #include "model/workload/bound_graph.hpp"
 #include "model/workload/graph.hpp"
+#include "model/workload/routing.hpp"
 #include "validation/observation/measured_rows.hpp"
 
 namespace floorline {
@@ -26,11 +30,18 @@ struct Reading {
   Precision second = Precision::bf16;  ///< storage of the weight, of K and V
   Precision out = Precision::bf16;
   Precision compute = Precision::bf16;  ///< accumulation is not recorded: the fastest that there is
-  std::int64_t v_dim = 0;               ///< of attention
+  Precision otherwise = Precision::none;  ///< compute on a device that has no such unit
+  std::int64_t v_dim = 0;                 ///< of attention
+  bool gated = true;                      ///< experts: three matrices, else two
+  Routing routing = Routing::least;
   /// Attention within chunks of `window` keys instead of a window that slides.
   bool chunked = false;
-  /// The fabric may add for an all_reduce, where the device says that it can.
+  /// The fabric may add for an all_reduce.
   bool fabric_reduces = false;
+  /// Of a message: need not cross while the kernel that was timed runs.
+  Bytes buffered{0};
+  Seconds resolution{0};      ///< the true time may be longer by less than this
+  bool one_sequence = false;  ///< serving: how many decode together is not known
 };
 Reading plain_reading(const RowKeys& keys);
 
@@ -45,6 +56,7 @@ class RowGraphs {
     OperatorGraph graph;
     BoundGraph bound;
     std::vector<double> values;  ///< by symbol slot
+    GraphFloors floors;          ///< where a row is several operators
   };
   Prepared& prepared(const Shape& shape);
 

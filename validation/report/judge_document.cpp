@@ -15,11 +15,14 @@ std::string ratio(double r) { return r > 0 ? number_text(r, 4) : "-"; }
 
 std::vector<std::string> assumptions() {
   return {
-      "measured: best_us, the smallest time over all backends; no slack for timer resolution",
-      "attention: S_keep, one call a graph, kernels do not overlap",
+      "measured: best_us, the smallest time over all backends; Vidur: min_us and 1 us of "
+      "resolution",
+      "attention: S_keep, one call a graph, kernels do not overlap; so are Vidur's kernels",
       "elsewhere S_all: several calls a graph, which dependent launch may overlap",
       "accumulation is not recorded: the fastest that the device has",
       "not counted: RoPE and the KV-cache write inside attention, scales of quantized operands",
+      "experts: the least that data could cause, of the mean rank of the group",
+      "serving: one step of one model, fused; what is not recorded gives the lower floor",
       "ceilings at the highest clock of each device; clocks of the rows are not recorded",
   };
 }
@@ -76,6 +79,24 @@ Table rule_table(const Judgement& judgement) {
                           count(tally.violating_without)});
   }
   return table;
+}
+
+Table uniform_table(const Judgement& judgement) {
+  Table table;
+  table.columns = {{"balanced rows", false}, {"rows", true},    {"below", true},
+                   {"below cold", true},     {"closest", true}, {"", false}};
+  for (const UniformTally& tally : judgement.uniform) {
+    table.rows.push_back({std::string(tally.rows_text), count(tally.rows), count(tally.below),
+                          count(tally.below_cold), ratio(tally.closest),
+                          tally.exception ? "exception" : ""});
+  }
+  return table;
+}
+
+bool has_balanced(const Judgement& judgement) {
+  std::int64_t rows = 0;
+  for (const UniformTally& tally : judgement.uniform) rows += tally.rows;
+  return rows > 0;
 }
 
 std::vector<Field> rule_fields(const Judgement& judgement) {
@@ -176,6 +197,9 @@ std::vector<Section> sections_of(const std::string& folder, const Judgement& jud
   all.push_back(section("By device and kind", group_table(judgement)));
   all.push_back(section("Rules: how rows are read", rule_table(judgement)));
   all.back().fields = rule_fields(judgement);
+  if (has_balanced(judgement)) {
+    all.push_back(section("Balanced experts against uniform routing", uniform_table(judgement)));
+  }
   if (!judgement.impossible.empty()) {
     all.push_back(section("Rows that were left out as impossible", impossible_table(judgement)));
     if (!judgement.not_called.empty()) {
@@ -251,6 +275,21 @@ Json rules_json(const Judgement& judgement) {
   return all;
 }
 
+Json uniform_json(const Judgement& judgement) {
+  Json all = Json::array();
+  for (const UniformTally& tally : judgement.uniform) {
+    all.push(Json::object()
+                 .set("id", tally.id)
+                 .set("rows_text", tally.rows_text)
+                 .set("exception", tally.exception)
+                 .set("rows", tally.rows)
+                 .set("below", tally.below)
+                 .set("below_cold", tally.below_cold)
+                 .set("closest", tally.closest > 0 ? Json(tally.closest) : Json()));
+  }
+  return all;
+}
+
 Json impossible_json(const Judgement& judgement) {
   Json groups = Json::array();
   for (const auto& [key, tally] : judgement.impossible) {
@@ -312,6 +351,7 @@ Document judge_document(const std::string& folder, const Judgement& judgement) {
       .set("violations", json_of(judgement.violations))
       .set("groups", groups_json(judgement))
       .set("rules", rules_json(judgement))
+      .set("uniform_routing", uniform_json(judgement))
       .set("impossible", impossible_json(judgement))
       .set("tightness", tightness_json(judgement));
   document.sections = sections_of(folder, judgement);

@@ -4,7 +4,9 @@
 // Residency: a graph of one attention call is launched again and again without overlap, so only
 // S_keep survives from one to the next; the graphs of products hold several calls, which dependent
 // launch may overlap, so S_all is taken there (README of the data, "What a time includes").
-// No slack is given for timer resolution: no row needs any.
+// Vidur's kernels run one after another without dependent launch: S_keep. A serving step is one
+// graph: S_all. Rows of experts count the least that data could cause; balanced ones are held
+// against uniform routing as well, which never makes a row impossible.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +20,7 @@
 #include "validation/verdict/machines.hpp"
 #include "validation/verdict/reading_rules.hpp"
 #include "validation/verdict/row_verdict.hpp"
+#include "validation/verdict/serving_steps.hpp"
 #include "validation/verdict/tightness.hpp"
 
 namespace floorline {
@@ -49,6 +52,14 @@ struct CalledTally {
   std::int64_t rows = 0, called = 0;
 };
 
+/// Balanced rows of experts against uniform routing at any residency.
+struct UniformTally {
+  std::string_view id, rows_text;
+  bool exception = false;  ///< known to be not balanced (README of the data)
+  std::int64_t rows = 0, below = 0, below_cold = 0;
+  double closest = 0;  ///< least measured / floor
+};
+
 /// Something that must hold, what was found, and whether it does.
 struct Statement {
   enum class Holds : std::uint8_t { yes, no, no_rows };
@@ -60,9 +71,11 @@ struct Judgement {
   using GroupKey = std::pair<std::string, RowKind>;  ///< gpu column, kind
   std::map<GroupKey, GroupTally> groups;
   std::vector<RuleTally> rules;
+  std::vector<UniformTally> uniform;
   std::vector<ListedRow> violations;               ///< at most kMaxListed
   std::map<std::string, std::int64_t> not_judged;  ///< by reason
-  std::int64_t not_judged_on_known_device = 0;
+  std::int64_t not_judged_on_known_device = 0;     ///< of kernels
+  std::int64_t serving_not_judged = 0;
   std::map<GroupKey, CalledTally> impossible;
   std::vector<ListedRow> not_called;  ///< of impossible_attention.csv
   std::vector<TightnessGroup> tightness;
@@ -77,8 +90,10 @@ inline constexpr std::size_t kMaxListed = 1000;
 
 class Judge {
  public:
-  explicit Judge(DevicePath path);
-  RowVerdict verdict(const RowKeys& keys, const ReadingRule* left_out = nullptr);
+  /// `models`: folder of the configurations of served models.
+  explicit Judge(DevicePath path, std::string models = {});
+  RowVerdict verdict(const RowKeys& keys, const ReadingRule* left_out = nullptr,
+                     Routing routing = Routing::least);
   /// `name` stands in the places of listed rows.
   void add(const CsvTable& table, const MeasuredFile& file);
   void add_other_files(std::vector<std::string> names) { result_.other_files = std::move(names); }
@@ -88,17 +103,20 @@ class Judge {
   void add_measured(const MeasuredRow& row, const std::string& place);
   void add_impossible(const MeasuredRow& row, const std::string& place);
   void count_rules(const MeasuredRow& row, const OnChip& chip, bool violating);
-  void refuse(std::string_view gpu, const std::string& reason);
+  void count_uniform(const MeasuredRow& row);
+  RowVerdict judged(const RowKeys& keys, const Reading& reading, const Machine& machine);
+  void refuse(std::string_view gpu, RowKind kind, const std::string& reason);
   std::string why_below(const MeasuredRow& row, const RowVerdict& found);
   std::string why_not_called(const MeasuredRow& row, const RowVerdict& found);
 
   Machines machines_;
   RowGraphs graphs_;
+  ServingSteps serving_;
   Tightness tightness_;
   Judgement result_;
 };
 
 /// All of a folder. Throws InputError.
-Judgement judge_folder(const MeasuredFolder& folder, DevicePath path);
+Judgement judge_folder(const MeasuredFolder& folder, DevicePath path, std::string models = {});
 
 }  // namespace floorline

@@ -12,8 +12,18 @@ struct Alias {
   std::string_view gpu;
   std::string_view device;
 };
-// The data's A100 is the part with 80 GB of HBM2e (README of the data).
-constexpr std::array kAliases{Alias{"a100_sxm", "a100_sxm_80gb"}};
+// The data's A100 is the part with 80 GB of HBM2e (README of the data). a100_vidur may mix SXM and
+// PCIe: the same peaks, and SXM has the faster memory. Pairs of NVLink bridges join PCIe boards;
+// whether those of H100 are PCIe or NVL is not said: their links have the same rate.
+constexpr std::array kAliases{Alias{"a100_sxm", "a100_sxm_80gb"},
+                              Alias{"a100_vidur", "a100_sxm_80gb"},
+                              Alias{"a100_dgx", "a100_sxm_80gb"},
+                              Alias{"a100_pairwise_nvlink", "a100_pcie_80gb"},
+                              Alias{"a40_vidur", "a40"},
+                              Alias{"a40_pairwise_nvlink", "a40"},
+                              Alias{"h100_vidur", "h100_sxm"},
+                              Alias{"h100_dgx", "h100_sxm"},
+                              Alias{"h100_pairwise_nvlink", "h100_nvl"}};
 
 std::string device_of(std::string_view gpu) {
   for (const Alias& alias : kAliases) {

@@ -11,9 +11,16 @@ constexpr std::int64_t kSglangWideHead = 192;
 constexpr std::int64_t kSglangValueHead = 128;
 constexpr std::int64_t kLlama4Chunk = 8192;
 constexpr std::int64_t kLlama4Group = 5;  // 40 query heads over 8 of keys, or a tp share of them
+constexpr Bytes kNcclBuffers(32 * 4194304.0);  // NCCL_BUFFSIZE of each of MAXCHANNELS
 
 const AttentionKeys* attention_of(const RowKeys& keys) {
   return std::get_if<AttentionKeys>(&keys.work);
+}
+
+const LatentKeys* latent_of(const RowKeys& keys) { return std::get_if<LatentKeys>(&keys.work); }
+
+bool is_ampere_node(std::string_view node) {
+  return node == "a100_dgx" || node == "a100_pairwise_nvlink";
 }
 
 bool has_dtype(const RowKeys& keys, GemmDtype a, GemmDtype b) {
@@ -23,13 +30,19 @@ bool has_dtype(const RowKeys& keys, GemmDtype a, GemmDtype b) {
 
 constexpr std::array kRules{
     ReadingRule{
-        "fp8_scores", "attn_*: attn_dtype = bfloat16, kv_dtype = fp8", "products at the fp8 rate",
+        "fp8_scores", "attn_*: attn_dtype = bfloat16, kv_dtype = fp8; mla_*: kv_dtype = fp8",
+        "products at the fp8 rate, where the device has one",
         "several backends quantize Q as well (README of the data)",
         [](const RowKeys& keys, const OnChip&) {
+          const LatentKeys* latent = latent_of(keys);
+          if (latent != nullptr) return latent->kv == Precision::fp8_e4m3;
           const AttentionKeys* a = attention_of(keys);
           return a != nullptr && a->attention == Precision::bf16 && a->kv == Precision::fp8_e4m3;
         },
-        [](Reading& reading) { reading.compute = Precision::fp8_e4m3; }},
+        [](Reading& reading) {
+          reading.otherwise = reading.compute;
+          reading.compute = Precision::fp8_e4m3;
+        }},
     ReadingRule{
         "value_head", "attn_*: head_dim = 192", "the value head is 128",
         "SGLang collects heads of 192 with values of 128 (README of the data); best_src may be "
@@ -66,16 +79,56 @@ constexpr std::array kRules{
         [](Reading& reading) { reading.compute = Precision::int8; }},
     ReadingRule{
         "fabric_sum",
-        "nccl: op = all_reduce, and custom_allreduce, on devices with "
-        "topology.in_network_reduction",
+        "all_reduce of nccl, custom_allreduce and vidur_collective, on devices with "
+        "topology.in_network_reduction and where nodes are crossed",
         "bytes each way instead of 2(p-1)/p x bytes",
-        "NVLink SHARP adds in the switch (NCCL documentation); which algorithm ran is not recorded",
+        "NVLink SHARP adds in the switch (NCCL documentation), a network's switches may; which "
+        "algorithm ran is not recorded",
         [](const RowKeys& keys, const OnChip& chip) {
           const auto* c = std::get_if<CollectiveKeys>(&keys.work);
           return c != nullptr && c->op == OperatorKind::all_reduce &&
-                 chip.in_network_reduction_possible;
+                 (chip.in_network_reduction_possible || c->crosses_nodes());
         },
         [](Reading& reading) { reading.fabric_reduces = true; }},
+    ReadingRule{"two_matrices", "moe: inter = 1856, 2688 or 5120",
+                "experts of two matrices, up and down, not three",
+                "the models of these sizes are not gated (README of the data)",
+                [](const RowKeys& keys, const OnChip&) {
+                  const auto* moe = std::get_if<MoeKeys>(&keys.work);
+                  return moe != nullptr &&
+                         (moe->inter == 1856 || moe->inter == 2688 || moe->inter == 5120);
+                },
+                [](Reading& reading) { reading.gated = false; }},
+    ReadingRule{"whole_microseconds", "vidur_*", "min_us may stand for almost 1 us more",
+                "kernel times of whole microseconds (README of the data)",
+                [](const RowKeys& keys, const OnChip&) {
+                  return keys.kind == RowKind::vidur_linear ||
+                         keys.kind == RowKind::vidur_elementwise ||
+                         keys.kind == RowKind::vidur_collective;
+                },
+                [](Reading& reading) { reading.resolution = microseconds(1); }},
+    ReadingRule{
+        "sender_buffers", "vidur_collective: op = send_recv on a100_* nodes or from node to node",
+        "only what is beyond NCCL's buffers (32 channels of 4 MiB) crosses while the kernel runs",
+        "rank 0, whose kernel was timed, sends (Vidur, collectives_impl.py); on compute capability "
+        "8.0 the receiver reads the sender's buffers (NCCL, graph/paths.cc), over a network a "
+        "proxy does: the sender's kernel may end before they are empty",
+        [](const RowKeys& keys, const OnChip&) {
+          const auto* c = std::get_if<CollectiveKeys>(&keys.work);
+          return c != nullptr && c->op == OperatorKind::send_recv &&
+                 (is_ampere_node(keys.gpu) || c->crosses_nodes());
+        },
+        [](Reading& reading) { reading.buffered = kNcclBuffers; }},
+    ReadingRule{"waiting_requests", "serving_e2e: silicon_tpot_ms",
+                "one sequence decodes, not concurrency or batch_size",
+                "concurrency counts requests in flight, those that wait for their first token as "
+                "well, and batch_size is the engine's limit: how many decoded together is not "
+                "recorded",
+                [](const RowKeys& keys, const OnChip&) {
+                  const auto* serving = std::get_if<ServingKeys>(&keys.work);
+                  return serving != nullptr && !serving->first_token;
+                },
+                [](Reading& reading) { reading.one_sequence = true; }},
 };
 static_assert(kRules.size() <= kMaxReadingRules);
 

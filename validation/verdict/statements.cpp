@@ -28,10 +28,25 @@ Statement sound(const Judgement& judgement) {
 
 Statement complete(const Judgement& judgement) {
   const GroupTally all = judgement.total();
-  Statement s{"complete", "every row of a device that has a device file is judged",
+  Statement s{"complete", "every row of a kernel on a device that has a device file is judged",
               std::to_string(judgement.not_judged_on_known_device) + " not judged",
               Statement::Holds::no_rows};
   if (all.rows > 0) s.holds = holds_if(judgement.not_judged_on_known_device == 0);
+  return s;
+}
+
+Statement uniform(const Judgement& judgement) {
+  std::int64_t rows = 0;
+  std::int64_t below = 0;
+  for (const UniformTally& tally : judgement.uniform) {
+    if (tally.exception) continue;
+    rows += tally.rows;
+    below += tally.below;
+  }
+  Statement s{"uniform",
+              "no balanced moe row, named exceptions aside, is below its floor by uniform routing",
+              of(below, rows) + " below", Statement::Holds::no_rows};
+  if (rows > 0) s.holds = holds_if(below == 0);
   return s;
 }
 
@@ -66,7 +81,8 @@ Statement tight(const TightnessTarget& target, const Judgement& judgement) {
 }  // namespace
 
 std::vector<Statement> statements_of(const Judgement& judgement) {
-  std::vector<Statement> all{sound(judgement), complete(judgement), called(judgement)};
+  std::vector<Statement> all{sound(judgement), complete(judgement), called(judgement),
+                             uniform(judgement)};
   for (const TightnessTarget& target : tightness_targets()) all.push_back(tight(target, judgement));
   return all;
 }

@@ -47,7 +47,7 @@ double percentile(std::span<const double> sorted, double q) {
 
 void Tightness::add(const MeasuredRow& row, const RowVerdict& verdict, Bytes kept) {
   if (!(verdict.cold.time() > Seconds(0))) return;  // one rank alone: no work, no ratio
-  const double ratio = row.time / verdict.cold.time();
+  const double ratio = (row.time + verdict.resolution) / verdict.cold.time();
   if (const auto* collective = std::get_if<CollectiveKeys>(&row.keys.work)) {
     return add(row.keys, class_of(*collective), ratio);
   }

@@ -262,8 +262,8 @@ std::vector<std::int64_t> read_qwen_windows(TableReader& config, DenseConfig& de
     window = read_window(config, kDefaultWindow, dense.architecture);
     const std::optional<std::int64_t> given = config.count(kFull);
     if (!given && !config.has(kFull)) {
-      dense.architecture.assumptions.push_back("max_window_layers = 28 (not given: the default of " +
-                                               dense.architecture.family + ")");
+      dense.architecture.assumptions.push_back(
+          "max_window_layers = 28 (not given: the default of " + dense.architecture.family + ")");
     }
     for (std::int64_t i = given.value_or(kDefaultFullLayers); i < dense.layer_count; ++i) {
       windows[static_cast<std::size_t>(i)] = window;

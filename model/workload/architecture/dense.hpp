@@ -26,13 +26,13 @@ struct DenseDefaults {
   std::int64_t head_dim = 0;      ///< 0: hidden_size / num_attention_heads
   AttentionBias bias = AttentionBias::stated;
   bool tied = false;
-  bool heads = true;                     ///< false: latent attention, the family reads its shape
-  bool mlp = true;                       ///< false: no intermediate_size
-  bool gated = true;                     ///< of the MLP
+  bool heads = true;  ///< false: latent attention, the family reads its shape
+  bool mlp = true;    ///< false: no intermediate_size
+  bool gated = true;  ///< of the MLP
   const char* activation_key = "hidden_act";
   Activation activation = Activation::silu;
-  bool partial_rotary = false;           ///< partial_rotary_factor is understood
-  double rotary = 1;                     ///< its default
+  bool partial_rotary = false;  ///< partial_rotary_factor is understood
+  double rotary = 1;            ///< its default
   NormKind norm = NormKind::rmsnorm;
 };
 

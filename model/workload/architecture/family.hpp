@@ -17,6 +17,7 @@ Architecture read_deepseek_v3(TableReader& config);
 Architecture read_deepseek_v32(TableReader& config);
 Architecture read_gemma2(TableReader& config);
 Architecture read_gemma3_text(TableReader& config);
+Architecture read_gemma4_text(TableReader& config);
 Architecture read_gpt_oss(TableReader& config);
 Architecture read_kimi_k2(TableReader& config);
 Architecture read_llama(TableReader& config);

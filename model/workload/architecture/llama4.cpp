@@ -18,7 +18,8 @@ constexpr std::int64_t kFullEvery = 4;
 /// Layers that turn their queries and keys, and see their own chunk only.
 std::vector<bool> read_chunked(TableReader& config, std::int64_t layer_count) {
   constexpr const char* kKey = "no_rope_layers";
-  const std::int64_t every = read_size_or(config, "no_rope_layer_interval", kMostLayers, kFullEvery);
+  const std::int64_t every =
+      read_size_or(config, "no_rope_layer_interval", kMostLayers, kFullEvery);
   std::vector<bool> chunked;
   for (std::int64_t i = 0; i < layer_count; ++i) {
     chunked.push_back(every == 0 || (i + 1) % every != 0);
@@ -73,9 +74,9 @@ Architecture read_llama4_text(TableReader& config) {
     config.error("moe_layers", "is not understood yet; expected interleave_moe_layer_step");
     config.node("moe_layers");
   }
-  pass_over(config, {"output_router_logits", "router_aux_loss_coef", "router_jitter_noise",
-                     "attn_scale", "floor_scale", "attn_temperature_tuning", "for_llm_compressor",
-                     "layer_types"});
+  pass_over(config,
+            {"output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "attn_scale",
+             "floor_scale", "attn_temperature_tuning", "for_llm_compressor", "layer_types"});
   std::vector<int> order;
   for (std::int64_t i = 0; i < dense.layer_count; ++i) {
     const bool moe = step > 0 && (i + 1) % step == 0;

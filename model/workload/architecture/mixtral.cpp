@@ -24,8 +24,8 @@ void take_experts(DenseConfig& dense, ExpertShape experts) {
 
 Architecture read_mixtral(TableReader& config) {
   DenseConfig dense = read_dense(config, {.family = "mixtral"});
-  take_experts(dense, read_experts(config, "num_local_experts", "num_experts_per_tok",
-                                   "intermediate_size"));
+  take_experts(
+      dense, read_experts(config, "num_local_experts", "num_experts_per_tok", "intermediate_size"));
   const Node* window = config.node("sliding_window");
   const bool slides = window != nullptr && window->kind != Node::Kind::null;
   pass_over(config, {"output_router_logits", "router_aux_loss_coef", "router_jitter_noise"});

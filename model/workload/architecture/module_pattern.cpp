@@ -69,7 +69,8 @@ ModulePattern::ModulePattern(std::string_view text, std::string& error) {
   if (kind_ == Kind::part) layer_ = layer_in(text_);
 }
 
-/// Characters, ".", "\.", "\d", "[0-9]", each with "*", "+" or "?"; "^" in front and "$" at the end.
+/// Characters, ".", "\.", "\d", "[0-9]", each with "*", "+" or "?"; "^" in front and "$" at the
+/// end.
 void ModulePattern::read_regex(std::string_view text, std::string& error) {
   if (text.starts_with('^')) text.remove_prefix(1);
   if (text.ends_with('$')) {

@@ -99,8 +99,7 @@ Architecture read_nemotron_h(TableReader& config) {
     }
   }
   pass_over(config, {"norm_eps", "layer_norm_epsilon", "rescale_prenorm_residual",
-                     "residual_in_fp32", "num_logits_to_keep", "hidden_dropout",
-                     "sliding_window"});
+                     "residual_in_fp32", "num_logits_to_keep", "hidden_dropout", "sliding_window"});
   const std::vector<LayerGroup> kinds{
       mamba, kind_of(dense.layer, "mlp", Mixer::none, FeedForward::dense),
       kind_of(dense.layer, "attention", Mixer::attention, FeedForward::none), experts};

@@ -8,8 +8,8 @@
 namespace floorline {
 
 Architecture read_phi3(TableReader& config) {
-  DenseConfig dense = read_dense(
-      config, {.family = "phi3", .kv_heads_required = false, .partial_rotary = true});
+  DenseConfig dense =
+      read_dense(config, {.family = "phi3", .kv_heads_required = false, .partial_rotary = true});
   expect_flag(config, "lm_head_bias", false);
   pass_over(config, {"original_max_position_embeddings", "embd_pdrop", "resid_pdrop",
                      "full_attn_mod", "interpolate_factor"});

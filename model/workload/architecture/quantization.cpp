@@ -49,7 +49,8 @@ std::string describe(const WeightFormat& f) {
 
 /// Lists of modules under any of the names that writers use.
 void read_kept(TableReader& q, Quantization& quantization) {
-  for (const char* key : {"modules_to_not_convert", "ignored_layers", "ignore", "exclude_modules"}) {
+  for (const char* key :
+       {"modules_to_not_convert", "ignored_layers", "ignore", "exclude_modules"}) {
     const auto names = q.texts(key);
     if (!names) continue;
     constexpr std::size_t kMost = 100000;
@@ -120,13 +121,34 @@ void read_grouped_integers(TableReader& q, WeightFormat& f, bool gptq) {
     if (node == nullptr || (node->items.empty() && node->members.empty())) continue;
     q.error(key, "is not understood yet; expected the same format for all matrices");
   }
-  pass_over(q, {"sym", "zero_point", "desc_act", "version", "damp_percent", "static_groups",
-                "true_sequential", "checkpoint_format", "backend", "do_fuse", "meta",
-                "model_name_or_path", "model_file_base_name", "use_exllama", "exllama_config",
-                "disable_exllama", "is_marlin_format", "dataset", "tokenizer", "batch_size",
-                "use_cuda_fp16", "model_seqlen", "module_name_preceding_first_block",
-                "block_name_to_quantize", "cache_block_outputs", "max_input_length",
-                "fuse_max_seq_len", "modules_to_fuse"});
+  pass_over(q, {"sym",
+                "zero_point",
+                "desc_act",
+                "version",
+                "damp_percent",
+                "static_groups",
+                "true_sequential",
+                "checkpoint_format",
+                "backend",
+                "do_fuse",
+                "meta",
+                "model_name_or_path",
+                "model_file_base_name",
+                "use_exllama",
+                "exllama_config",
+                "disable_exllama",
+                "is_marlin_format",
+                "dataset",
+                "tokenizer",
+                "batch_size",
+                "use_cuda_fp16",
+                "model_seqlen",
+                "module_name_preceding_first_block",
+                "block_name_to_quantize",
+                "cache_block_outputs",
+                "max_input_length",
+                "fuse_max_seq_len",
+                "modules_to_fuse"});
 }
 
 Precision number_format(TableReader& table) {
@@ -241,8 +263,8 @@ void read_modelopt(TableReader& q, Quantization& quantization) {
     f.scale_of = ScaleOf::tensor;
     f.input_scale = true;
   } else {
-    q.error("quant_algo", "\"" + algorithm.substr(0, 40) +
-                              "\" is not understood yet; expected NVFP4 or FP8");
+    q.error("quant_algo",
+            "\"" + algorithm.substr(0, 40) + "\" is not understood yet; expected NVFP4 or FP8");
   }
   if (q.text("kv_cache_quant_algo").value_or("") == "FP8") {
     quantization.kv_dtype = Precision::fp8_e4m3;
@@ -282,7 +304,8 @@ bool read_method(TableReader& q, Quantization& quantization) {
 }  // namespace
 
 void read_quantization(TableReader& config, Architecture& architecture) {
-  const char* key = config.has("quantization_config") ? "quantization_config" : "compression_config";
+  const char* key =
+      config.has("quantization_config") ? "quantization_config" : "compression_config";
   const Node* node = config.node(key);
   if (node == nullptr || node->kind == Node::Kind::null) return;
   Quantization quantization;

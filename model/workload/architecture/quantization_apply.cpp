@@ -34,12 +34,18 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 /// What families call the same modules.
 std::vector<std::string> names_of_module(const NamedWeight& weight, std::size_t layer) {
   constexpr std::pair<std::string_view, std::string_view> kAlso[] = {
-      {".mlp.", ".feed_forward."},      {".mlp.", ".block_sparse_moe."},
-      {".mlp.", ".mixer."},             {".self_attn.", ".mixer."},
-      {"shared_experts", "shared_expert"}, {"in_proj_qk", "in_proj_qkv"},
-      {"in_proj_vz", "in_proj_qkv"},    {"in_proj_ba", "in_proj_b"},
-      {".gate_proj", ".gate_up_proj"},  {".up_proj", ".gate_up_proj"},
-      {".q_proj", ".qkv_proj"},         {".k_proj", ".qkv_proj"},
+      {".mlp.", ".feed_forward."},
+      {".mlp.", ".block_sparse_moe."},
+      {".mlp.", ".mixer."},
+      {".self_attn.", ".mixer."},
+      {"shared_experts", "shared_expert"},
+      {"in_proj_qk", "in_proj_qkv"},
+      {"in_proj_vz", "in_proj_qkv"},
+      {"in_proj_ba", "in_proj_b"},
+      {".gate_proj", ".gate_up_proj"},
+      {".up_proj", ".gate_up_proj"},
+      {".q_proj", ".qkv_proj"},
+      {".k_proj", ".qkv_proj"},
       {".v_proj", ".qkv_proj"}};
   std::string name = weight.name;
   if (name.ends_with(".weight")) name.resize(name.size() - 7);

@@ -54,8 +54,7 @@ Architecture read_qwen3_moe(TableReader& config) {
   LayerGroup moe = dense.layer;
   moe.name = "moe";
   moe.feed_forward = FeedForward::experts;
-  moe.experts =
-      read_experts(config, "num_experts", "num_experts_per_tok", "moe_intermediate_size");
+  moe.experts = read_experts(config, "num_experts", "num_experts_per_tok", "moe_intermediate_size");
   LayerGroup mlp = dense.layer;
   mlp.name = "dense";
   const std::int64_t step = read_size_or(config, "decoder_sparse_step", kMostLayers, 1);

@@ -29,8 +29,7 @@ std::vector<int> read_order(TableReader& config, std::int64_t layer_count) {
   constexpr std::int64_t kFullEvery = 4;
   const std::int64_t every =
       read_size_or(config, "full_attention_interval", kMostLayers, kFullEvery);
-  const auto types =
-      read_layer_names(config, layer_count, {"linear_attention", "full_attention"});
+  const auto types = read_layer_names(config, layer_count, {"linear_attention", "full_attention"});
   std::vector<int> order;
   for (std::int64_t i = 0; i < layer_count; ++i) {
     const bool full = types ? (*types)[static_cast<std::size_t>(i)] == "full_attention"

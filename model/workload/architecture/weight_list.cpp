@@ -208,6 +208,14 @@ void add_layer_weights(std::int64_t hidden, const LayerGroup& layer, WeightList&
     add_norm("post_feedforward_layernorm", hidden, layer.norm, list);
   }
   const FeedForward f = layer.feed_forward;
+  if (f == FeedForward::dense_and_experts) {
+    for (const char* name : {"post_feedforward_layernorm_1", "pre_feedforward_layernorm_2",
+                             "post_feedforward_layernorm_2", "router.scale"}) {
+      list.add(std::string(name) + ".weight", {hidden, 1}, kAll);
+    }
+    list.add("router.per_expert_scale", {layer.experts.experts, 1}, kAll);
+    list.add("layer_scalar", {1, 1}, kAll);
+  }
   if (f == FeedForward::dense || f == FeedForward::dense_and_experts) {
     add_mlp("mlp.", hidden, layer.mlp, list);
   }
