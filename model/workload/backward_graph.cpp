@@ -134,8 +134,7 @@ void BackwardWalk::add_attention(const Operator& op) {
   }
   inputs.push_back(saved(op.outputs[0]));
   inputs.push_back(gradient(op.outputs[0]));
-  Operator& back =
-      e_.add(op.name + ".backward", OperatorKind::attention_backward, inputs, outputs);
+  Operator& back = e_.add(op.name + ".backward", OperatorKind::attention_backward, inputs, outputs);
   copy_precision(op, back);
   back.attributes = op.attributes;
   back.sequences = op.sequences;

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward operators of a forward operator, from the gradients of what it writes to those of what
-// it reads. One class walks one part of the graph in reverse:
+// The backward operators of a forward operator, from the gradients of what it writes to those of
+// what it reads. One class walks one part of the graph in reverse:
 //   gemm y = x·W        X.dx  dX = Σ dYᵢ·Wᵢᵀ (one product, summed over all weights that read x)
-//                       X.dw  dWᵢ = Xᵀ·dYᵢ, stored as grad_dtype. F of each: that of the forward pass
-//                       X.dx_all_reduce where tp ranks divide the outputs
+//                       X.dw  dWᵢ = Xᵀ·dYᵢ, stored as grad_dtype. F of each: that of the forward
+//                       pass X.dx_all_reduce where tp ranks divide the outputs
 //   attention           attention_backward from Q, K, V, O, dO
-//   rmsnorm, layernorm  norm_backward; the residual's gradient is added there, and what was added in
+//   rmsnorm, layernorm  norm_backward; the residual's gradient is added there, and what was added
+//   in
 //                       the forward pass gets the sum as its gradient, without a tensor of its own
 //   rope                the same turn backward
 //   elementwise         at least the forward arithmetic; reads its inputs and the gradient again
 //   all_reduce          nothing: each rank has the gradient of the sum
 // What was computed again is read in its place (replace()). Other kinds are an error.
-// Not modelled: gradients of biases (a sum over tokens), summing a replicated norm's gradient over tp.
+// Not modelled: gradients of biases (a sum over tokens), summing a replicated norm's gradient over
+// tp.
 #pragma once
 
 #include <map>

@@ -159,7 +159,8 @@ std::vector<std::string> model_assumptions(const Architecture& architecture,
   if (layout.tp > 1) add_tensor_parallel(architecture, layout, lines);
   if (layout.pp > 1) add_pipeline(architecture, layout, lines);
   if (layout.dp > 1) {
-    lines.push_back("dp: batch is that of one of " + text(layout.dp) + " replicas");
+    const char* const what = scenario.phase == Phase::train ? "micro_batch" : "batch";
+    lines.push_back("dp: " + std::string(what) + " is that of one of " + text(layout.dp) + " replicas");
   }
   if (layout.cp > 1) {
     lines.emplace_back(

@@ -127,8 +127,8 @@ void WeightUpdate::update(const WeightClass& owner, const std::vector<TensorId>&
                                 TensorRole::state));
     tensors.outputs.push_back(updated.back());
   }
-  Operator& op = e_.add(owner.prefix + "optimizer", OperatorKind::optimizer, tensors.inputs,
-                        tensors.outputs);
+  Operator& op =
+      e_.add(owner.prefix + "optimizer", OperatorKind::optimizer, tensors.inputs, tensors.outputs);
   e_.set(op, Key::n, share(elements(owner.weights)));
   e_.set(op, Key::flops, plan_.optimizer == OptimizerKind::sgd ? kSgdFlops : kAdamWFlops);
   if (dp_ == 1 || plan_.zero == 0 || gathers()) return;
@@ -136,8 +136,7 @@ void WeightUpdate::update(const WeightClass& owner, const std::vector<TensorId>&
     const std::int64_t n = elements(stored_as(owner.weights, dtypes[i]));
     const std::string name = owner.prefix + "params_gather" + suffix(dtypes[i], i);
     const TensorId all = e_.vector(name + ".out", n, dtypes[i], TensorRole::state);
-    e_.collective(name, OperatorKind::all_gather, {updated[i]}, {all}, bytes_of(n, dtypes[i]),
-                  dp_);
+    e_.collective(name, OperatorKind::all_gather, {updated[i]}, {all}, bytes_of(n, dtypes[i]), dp_);
   }
 }
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What dp ranks exchange and how weights change. P parameters of one rank of a replica, N = dp ranks,
-// ⌈P/N⌉ of them are its share where ZeRO divides (Rajbhandari et al. 2020, arXiv 1910.02054):
+// What dp ranks exchange and how weights change. P parameters of one rank of a replica, N = dp
+// ranks, ⌈P/N⌉ of them are its share where ZeRO divides (Rajbhandari et al. 2020, arXiv
+// 1910.02054):
 //   zero   gradients             after the step   forward and backward   updated by one rank
 //   0      all_reduce P          -                -                      P
 //   1, 2   reduce_scatter P      all_gather P     -                      ⌈P/N⌉
 //   3      reduce_scatter P      -                all_gather P each      ⌈P/N⌉
-// Zero 1 and 2 differ in what is kept, not in what moves. Bytes a parameter, w: weights' storage, g:
-// gradients' (16-bit weights; weights stored in 32 bits are their own master and are read instead):
+// Zero 1 and 2 differ in what is kept, not in what moves. Bytes a parameter, w: weights' storage,
+// g: gradients' (16-bit weights; weights stored in 32 bits are their own master and are read
+// instead):
 //   adamw      reads g + 4 (master) + 4 + 4 (moments), writes 4 + 4 + 4 + w
 //   adamw8bit  no master: reads g + w + 1 + 1 and 4/256 twice, writes w + 1 + 1 and 4/256 twice
-//              (Dettmers et al. 2022, arXiv 2110.02861: a scale for each block of a moment, here 256)
+//              (Dettmers et al. 2022, arXiv 2110.02861: a scale for each block of a moment, here
+//              256)
 //   sgd        with momentum: reads g + 4 (master) + 4, writes 4 + 4 + w
 // Where zero = 1 or 2 the share of the weights themselves (w) is not counted as read (weaker).
 #pragma once

@@ -77,8 +77,7 @@ std::int64_t TrainingEditor::elements(TensorId id) const {
 std::int64_t TrainingEditor::last_dim(TensorId id) const {
   const Tensor& t = tensor(id);
   return t.shape.empty() ? 1
-                         : static_cast<std::int64_t>(
-                               t.shape.back().evaluate(graph.symbol_values));
+                         : static_cast<std::int64_t>(t.shape.back().evaluate(graph.symbol_values));
 }
 
 }  // namespace floorline

@@ -55,7 +55,8 @@ class TrainingStep {
     find_segments();
     for (Segment& segment : segments_) add_forward(segment);
     TensorId stream = add_end();
-    for (std::size_t i = segments_.size() - 1; i-- > 1;) stream = add_backward(segments_[i], stream);
+    for (std::size_t i = segments_.size() - 1; i-- > 1;)
+      stream = add_backward(segments_[i], stream);
     add_start(stream);
     for (const Segment& segment : segments_) {
       if (segment.block != nullptr) add_update(segment);
@@ -102,7 +103,8 @@ class TrainingStep {
     }
     if (update_.gathers()) {
       graph_.notes.emplace_back(
-          "condition: zero = 3: weights are gathered for the forward and again for the backward pass");
+          "condition: zero = 3: weights are gathered for the forward and again for the backward "
+          "pass");
     }
     if (plan.accumulation > 1) {
       graph_.notes.emplace_back(
@@ -110,7 +112,8 @@ class TrainingStep {
           "(weaker)");
     }
     graph_.notes.emplace_back(
-        "attention backward: 4 products a pair, as if scores were kept; a kernel that computes them "
+        "attention backward: 4 products a pair, as if scores were kept; a kernel that computes "
+        "them "
         "again (FlashAttention) does five (weaker)");
     if (layout_.tp > 1) {
       graph_.assumptions.emplace_back(
@@ -119,7 +122,8 @@ class TrainingStep {
     }
     if (layout_.pp > 1) {
       graph_.notes.emplace_back(
-          "pp: the step is at least the slowest stage's work; filling and draining the pipeline are "
+          "pp: the step is at least the slowest stage's work; filling and draining the pipeline "
+          "are "
           "not counted (weaker)");
     }
   }
@@ -186,8 +190,7 @@ class TrainingStep {
     labels.role = TensorRole::input;
     graph_.tensors.push_back(std::move(labels));
     const auto ids = static_cast<TensorId>(graph_.tensors.size() - 1);
-    const TensorId made =
-        editor_.like(*logits, "logits.grad", editor_.tensor(*logits).dtype);
+    const TensorId made = editor_.like(*logits, "logits.grad", editor_.tensor(*logits).dtype);
     editor_.add("loss", OperatorKind::cross_entropy, {*logits, ids}, {made});
     walk_.set_gradient(*logits, made);
     for (std::size_t i = end.end; i-- > end.first;) walk_.add(forward_.ops[i]);
@@ -216,8 +219,8 @@ class TrainingStep {
         if (weights_again_.contains(in)) in = weights_again_[in];
       }
       for (TensorId& out : op.outputs) {
-        const TensorId made = editor_.like(out, "recompute." + editor_.tensor(out).name,
-                                           editor_.tensor(out).dtype);
+        const TensorId made =
+            editor_.like(out, "recompute." + editor_.tensor(out).name, editor_.tensor(out).dtype);
         again[out] = made;
         walk_.replace(out, made);
         out = made;
@@ -232,9 +235,8 @@ class TrainingStep {
     if (!update_.gathers()) return;
     std::vector<TensorId> into;
     for (const TensorId weight : segment.owner.weights) {
-      const TensorId made =
-          editor_.like(weight, editor_.tensor(weight).name + ".again",
-                       editor_.tensor(weight).dtype, TensorRole::weight);
+      const TensorId made = editor_.like(weight, editor_.tensor(weight).name + ".again",
+                                         editor_.tensor(weight).dtype, TensorRole::weight);
       into.push_back(made);
       weights_again_[weight] = made;
       walk_.replace(weight, made);
@@ -257,25 +259,24 @@ class TrainingStep {
     }
     const TensorId normed = carry[0].second;
     const TensorId sum = carry[1].second;
-    const TensorId made = walk_.add_norm(norm, walk_.gradient(normed), sum,
-                                         {walk_.gradient(sum)}, norm.name + ".backward");
+    const TensorId made = walk_.add_norm(norm, walk_.gradient(normed), sum, {walk_.gradient(sum)},
+                                         norm.name + ".backward");
     std::vector<TensorId> gradients;
     for (const WeightGradient& g : walk_.weights()) gradients.push_back(g.gradient);
     walk_.clear_weights();
     segment.gradients = update_.reduce(segment.owner, gradients);
-    Repeat& block =
-        editor_.repeat(segment.block->name + ".backward", segment.block->times, first);
+    Repeat& block = editor_.repeat(segment.block->name + ".backward", segment.block->times, first);
     block.carry = {{made, stream}};
     return made;
   }
 
   void add_start(TensorId stream) {
     if (stage_ > 0) {
-      const TensorId sent =
-          editor_.like(stream, "grad_sent", activation_, TensorRole::output);
+      const TensorId sent = editor_.like(stream, "grad_sent", activation_, TensorRole::output);
       editor_.add("send_grad", OperatorKind::send_recv, {stream}, {sent});
     } else {
-      // The last operator is the first layer's norm, which stands at the end of the layer's backward.
+      // The last operator is the first layer's norm, which stands at the end of the layer's
+      // backward.
       const Segment& start = segments_.front();
       walk_.set_gradient(forward_.ops[start.end - 1].inputs[0], stream);
       for (std::size_t i = start.end - 1; i-- > start.first;) {
@@ -388,13 +389,15 @@ void check_training(const Architecture& architecture, const Scenario& scenario,
     wrong("phase", "training is not understood yet for layers with " + what +
                        "; expected dense layers with attention");
   }
-  if (layout.cp > 1) wrong("cp", "context parallelism is not understood yet in training; expected 1");
-  constexpr std::array<std::string_view, 7> kNoUse{
-      "batch", "prompt", "context", "output", "logits", "tokens_per_step", "kv_dtype"};
+  if (layout.cp > 1)
+    wrong("cp", "context parallelism is not understood yet in training; expected 1");
+  constexpr std::array<std::string_view, 7> kNoUse{"batch",  "prompt",          "context", "output",
+                                                   "logits", "tokens_per_step", "kv_dtype"};
   for (const std::string& name : scenario.given) {
     if (std::find(kNoUse.begin(), kNoUse.end(), name) == kNoUse.end()) continue;
-    wrong(name, "has no meaning in training; expected sequence, micro_batch or "
-                "gradient_accumulation");
+    wrong(name,
+          "has no meaning in training; expected sequence, micro_batch or "
+          "gradient_accumulation");
   }
   for (const NamedWeight& weight : architecture.weights) {
     if (weight.scale || weight.draft) continue;

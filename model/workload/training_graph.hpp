@@ -8,9 +8,9 @@
 // What the forward pass makes and the backward pass reads is an intermediate: it crosses HBM in the
 // serial floor and not in the fused one. recompute = full runs each layer's forward operators once
 // more before its backward ones, selective its attention only; names begin with "recompute.".
-// pp: a stage sends activations on and the gradient of its input back. Passes of an accumulated step
-// are one pass over all their sequences: weights are read and exchanged once (weaker).
-// Not modelled: dropout, gradient clipping, sums of bias gradients, statistics of a loss divided over
+// pp: a stage sends activations on and the gradient of its input back. Passes of an accumulated
+// step are one pass over all their sequences: weights are read and exchanged once (weaker). Not
+// modelled: dropout, gradient clipping, sums of bias gradients, statistics of a loss divided over
 // vocabulary, the exchange of a tied table between first and last stage, saved statistics of rows.
 #pragma once
 

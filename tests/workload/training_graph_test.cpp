@@ -130,12 +130,13 @@ std::string names_of(const OperatorGraph& graph) {
 TEST_SUITE("workload") {
   TEST_CASE("a dense training step is 6 N FLOPs a token and attention") {
     const Step step = llama_step({});
-    CHECK(names_of(step.graph) ==
-          "embed input_norm qkv_proj rope attention o_proj post_attn_norm gate_up_proj activation "
-          "down_proj next_norm lm_head loss lm_head.dx lm_head.dw final_norm.backward down_proj.dx "
-          "down_proj.dw activation.backward gate_up_proj.dx gate_up_proj.dw post_attn_norm.backward "
-          "o_proj.dx o_proj.dw attention.backward rope.backward qkv_proj.dx qkv_proj.dw "
-          "next_norm.backward embed.backward optimizer outer.optimizer");
+    CHECK(
+        names_of(step.graph) ==
+        "embed input_norm qkv_proj rope attention o_proj post_attn_norm gate_up_proj activation "
+        "down_proj next_norm lm_head loss lm_head.dx lm_head.dw final_norm.backward down_proj.dx "
+        "down_proj.dw activation.backward gate_up_proj.dx gate_up_proj.dw post_attn_norm.backward "
+        "o_proj.dx o_proj.dw attention.backward rope.backward qkv_proj.dx qkv_proj.dw "
+        "next_norm.backward embed.backward optimizer outer.optimizer");
     // 6 · 7,504,658,432 · 2048 = 92,217,242,812,416.
     CHECK(step.flops(OperatorKind::gemm) == 92'217'242'812'416.0);
     CHECK(step.flops(OperatorKind::attention) == kAttention);
@@ -308,8 +309,8 @@ TEST_SUITE("workload") {
   }
 
   TEST_CASE("tables of model FLOPs utilization follow a convention") {
-    // MPT-7B (llm-foundry, scripts/train/benchmarking): 6,658,859,008 parameters, sequences of 2048.
-    // Sizes of a gated MLP with as many weights: 12·4096² a layer with its norms.
+    // MPT-7B (llm-foundry, scripts/train/benchmarking): 6,658,859,008 parameters, sequences of
+    // 2048. Sizes of a gated MLP with as many weights: 12·4096² a layer with its norms.
     Architecture a = parse_architecture(
         R"({"architectures":["LlamaForCausalLM"],"vocab_size":50432,"hidden_size":4096,
             "intermediate_size":10922,"num_hidden_layers":32,"num_attention_heads":32,

@@ -83,13 +83,15 @@ Table rule_table(const Judgement& judgement) {
 
 Table uniform_table(const Judgement& judgement) {
   Table table;
-  table.columns = {{"balanced rows", false}, {"rows", true},    {"below", true},
-                   {"below cold", true},     {"closest", true}, {"", false}};
+  table.columns = {{"balanced rows", false}, {"rows", true}, {"below", true}, {"closest", true},
+                   {"below cold", true},     {"p10", true},  {"p50", true},   {"p90", true}};
   for (const UniformTally& tally : judgement.uniform) {
-    table.rows.push_back({std::string(tally.rows_text), count(tally.rows), count(tally.below),
-                          count(tally.below_cold), ratio(tally.closest),
-                          tally.exception ? "exception" : ""});
+    table.rows.push_back({std::string(tally.rows_text) + (tally.exception ? " (exception)" : ""),
+                          count(tally.rows), count(tally.below), ratio(tally.closest),
+                          count(tally.below_cold), ratio(tally.ratio.p10), ratio(tally.ratio.p50),
+                          ratio(tally.ratio.p90)});
   }
+  table.footnotes = {"closest: measured / floor at any residency; p10, p50, p90: / cold floor"};
   return table;
 }
 
@@ -285,7 +287,10 @@ Json uniform_json(const Judgement& judgement) {
                  .set("rows", tally.rows)
                  .set("below", tally.below)
                  .set("below_cold", tally.below_cold)
-                 .set("closest", tally.closest > 0 ? Json(tally.closest) : Json()));
+                 .set("closest", tally.closest > 0 ? Json(tally.closest) : Json())
+                 .set("p10", tally.ratio.p10)
+                 .set("p50", tally.ratio.p50)
+                 .set("p90", tally.ratio.p90));
   }
   return all;
 }

@@ -203,6 +203,7 @@ void Judge::count_uniform(const MeasuredRow& row) {
   ++tally.rows;
   if (uniform.refutes(row.time)) ++tally.below;
   if (row.time < uniform.cold.time()) ++tally.below_cold;
+  if (uniform.cold.time() > Seconds(0)) tally.ratios.push_back(row.time / uniform.cold.time());
   if (!(uniform.any.time() > Seconds(0))) return;
   const double ratio = row.time / uniform.any.time();
   if (tally.closest == 0 || ratio < tally.closest) tally.closest = ratio;
@@ -256,6 +257,7 @@ std::string Judge::why_not_called(const MeasuredRow& row, const RowVerdict& foun
 
 Judgement Judge::finish() {
   result_.tightness = tightness_.groups();
+  for (UniformTally& tally : result_.uniform) tally.ratio = percentiles(std::move(tally.ratios));
   result_.statements = statements_of(result_);
   return std::move(result_);
 }

@@ -57,7 +57,9 @@ struct UniformTally {
   std::string_view id, rows_text;
   bool exception = false;  ///< known to be not balanced (README of the data)
   std::int64_t rows = 0, below = 0, below_cold = 0;
-  double closest = 0;  ///< least measured / floor
+  double closest = 0;            ///< least measured / floor
+  std::vector<double> ratios{};  ///< measured / cold floor, unsorted
+  Percentiles ratio{};           ///< of these
 };
 
 /// Something that must hold, what was found, and whether it does.

@@ -45,6 +45,12 @@ double percentile(std::span<const double> sorted, double q) {
   return sorted[below] + part * (sorted[above] - sorted[below]);
 }
 
+Percentiles percentiles(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  return {values.size(), percentile(values, 0.1), percentile(values, 0.5), percentile(values, 0.9)};
+}
+
 void Tightness::add(const MeasuredRow& row, const RowVerdict& verdict, Bytes kept) {
   if (!(verdict.cold.time() > Seconds(0))) return;  // one rank alone: no work, no ratio
   const double ratio = (row.time + verdict.resolution) / verdict.cold.time();
@@ -69,15 +75,8 @@ void Tightness::add(const RowKeys& keys, SizeClass size, double ratio) {
 std::vector<TightnessGroup> Tightness::groups() const {
   std::vector<TightnessGroup> all;
   for (const auto& [key, ratios] : ratios_) {
-    std::vector<double> sorted = ratios;
-    std::sort(sorted.begin(), sorted.end());
     const auto& [gpu, kind, variant, size] = key;
-    all.push_back({gpu,
-                   kind,
-                   variant,
-                   size,
-                   {sorted.size(), percentile(sorted, 0.1), percentile(sorted, 0.5),
-                    percentile(sorted, 0.9)}});
+    all.push_back({gpu, kind, variant, size, percentiles(ratios)});
   }
   return all;
 }

@@ -37,6 +37,7 @@ struct Percentiles {
   std::size_t rows = 0;
   double p10 = 0, p50 = 0, p90 = 0;
 };
+Percentiles percentiles(std::vector<double> values);
 
 struct TightnessGroup {
   std::string gpu;
