@@ -59,11 +59,13 @@ double number_by_flag(const std::string& text, const char* name, Dimension dimen
 
 void check_numbers(const BoundOptions& o) {
   if (!o.workload.workload.empty() || !o.workload.op.empty() || !o.device.device.empty()) {
-    refuse("--flops", "a kernel by numbers takes no workload, --op or --device; expected only --flops, "
-                      "--bytes, --peak, --bandwidth");
+    refuse("--flops",
+           "a kernel by numbers takes no workload, --op or --device; expected only --flops, "
+           "--bytes, --peak, --bandwidth");
   }
   for (const Assignment& a : assignments_of(o.workload.set)) {
-    if (a.name == "flops" || a.name == "bytes" || a.name == "peak" || a.name == "bandwidth") continue;
+    if (a.name == "flops" || a.name == "bytes" || a.name == "peak" || a.name == "bandwidth")
+      continue;
     refuse(a.name.c_str(), "is not an amount of a kernel by numbers" +
                                did_you_mean(a.name, {"flops", "bytes", "peak", "bandwidth"}));
   }
@@ -80,9 +82,11 @@ Rate typed_rate(Unit unit, AmountPerSecond rate) {
 /// Work whose rate was not given is an error; a rate without work is not needed.
 Rates rates_by_numbers(double work, double traffic, double peak, double bandwidth) {
   if (work > 0 && !(peak > 0)) refuse("--peak", "missing; --flops needs the rate that does them");
-  if (traffic > 0 && !(bandwidth > 0)) refuse("--bandwidth", "missing; --bytes needs the rate that moves them");
+  if (traffic > 0 && !(bandwidth > 0))
+    refuse("--bandwidth", "missing; --bytes needs the rate that moves them");
   Rates rates;
-  if (peak > 0) rates.set({Unit::compute}, typed_rate(Unit::compute, AmountPerSecond(FlopsPerSecond(peak))));
+  if (peak > 0)
+    rates.set({Unit::compute}, typed_rate(Unit::compute, AmountPerSecond(FlopsPerSecond(peak))));
   if (bandwidth > 0) {
     rates.set({Unit::memory}, typed_rate(Unit::memory, AmountPerSecond(BytesPerSecond(bandwidth))));
   }
@@ -115,7 +119,8 @@ int bound_by_numbers(const BoundOptions& options) {
   const double peak = number_by_flag(options.peak, "peak", Dimension::flops_per_second, settings);
   const double bandwidth =
       number_by_flag(options.bandwidth, "bandwidth", Dimension::bytes_per_second, settings);
-  if (!(work > 0) && !(traffic > 0)) refuse("--flops", "expected work: --flops, --bytes or both, above zero");
+  if (!(work > 0) && !(traffic > 0))
+    refuse("--flops", "expected work: --flops, --bytes or both, above zero");
   BoundReport report = report_for(options);
   report.numbers = rates_by_numbers(work, traffic, peak, bandwidth);
   report.inputs.numbers = Json::object();
@@ -137,8 +142,10 @@ int bound(const BoundOptions& options) {
   if (options.by_numbers()) return bound_by_numbers(options);
   const Subject subject = read_subject(options.workload);
   const std::vector<std::string> devices = device_list(options.device);
-  if (devices.empty()) refuse("--device", "missing; expected a device (floorline devices lists them)");
-  if (devices.size() > 1) refuse("--device", "bound takes one device; floorline compare takes several");
+  if (devices.empty())
+    refuse("--device", "missing; expected a device (floorline devices lists them)");
+  if (devices.size() > 1)
+    refuse("--device", "bound takes one device; floorline compare takes several");
   const Machine machine = load_machine(devices.front(), options.device, subject);
   const SubjectResult result = evaluate(subject, machine);
   BoundReport report = report_for(options);
@@ -160,15 +167,20 @@ void add_bound(CLI::App& app, Action& action) {
   auto options = std::make_shared<BoundOptions>();
   add_workload_options(*verb, options->workload);
   add_device_options(*verb, options->device, false);
-  verb->add_option("--flops", options->flops, "work F of a kernel by numbers, such as 2e12 or 2TFLOP")
+  verb->add_option("--flops", options->flops,
+                   "work F of a kernel by numbers, such as 2e12 or 2TFLOP")
       ->group("One kernel by numbers");
-  verb->add_option("--bytes", options->bytes, "traffic D, such as 100GB")->group("One kernel by numbers");
-  verb->add_option("--peak", options->peak, "rate P, such as 100TFLOP/s")->group("One kernel by numbers");
-  verb->add_option("--bandwidth", options->bandwidth, "rate B, such as 1TB/s")->group("One kernel by numbers");
+  verb->add_option("--bytes", options->bytes, "traffic D, such as 100GB")
+      ->group("One kernel by numbers");
+  verb->add_option("--peak", options->peak, "rate P, such as 100TFLOP/s")
+      ->group("One kernel by numbers");
+  verb->add_option("--bandwidth", options->bandwidth, "rate B, such as 1TB/s")
+      ->group("One kernel by numbers");
   verb->add_option("--measured", options->measured,
                    "a time or a rate to judge: 9.302ms, 17.6TFLOP/s, 2.2TB/s, 75.9token/s");
   verb->add_option("--top", options->top, "rows of the operator table (default: all)");
-  verb->add_flag("--explain", options->explain, "formula, numbers, origins and file positions of every term");
+  verb->add_flag("--explain", options->explain,
+                 "formula, numbers, origins and file positions of every term");
   add_output_options(*verb, options->output);
   verb->callback([options, &action] { action = [options] { return bound(*options); }; });
 }

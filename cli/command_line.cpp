@@ -14,7 +14,8 @@ namespace floorline {
 namespace {
 
 constexpr const char* kAbout =
-    "Floorline: the least time a piece of GPU work can take, what holds it there, and what a change "
+    "Floorline: the least time a piece of GPU work can take, what holds it there, and what a "
+    "change "
     "would buy.";
 
 constexpr const char* kFooter =
@@ -52,17 +53,33 @@ std::string nearest_flag(const CLI::App& verb, int argc, char** argv) {
   }
   for (int i = 1; i < argc; ++i) {
     const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-    if (!word.starts_with("--") || std::find(flags.begin(), flags.end(), word) != flags.end()) continue;
+    if (!word.starts_with("--") || std::find(flags.begin(), flags.end(), word) != flags.end())
+      continue;
     return did_you_mean(word, flags);
   }
   return "";
+}
+
+/// --measured "$T" with T unset is a mistake, not a missing flag.
+void refuse_empty_values(const CLI::App& app) {
+  for (const CLI::App* verb : app.get_subcommands()) {
+    for (const CLI::Option* option : verb->get_options()) {
+      for (const std::string& value : option->results()) {
+        if (!value.empty()) continue;
+        throw InputError(
+            Diagnostic{position_in("command line"), option->get_name(), "has an empty value"});
+      }
+    }
+    refuse_empty_values(*verb);
+  }
 }
 
 InputError usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   const std::string word = mistyped_verb(app, argc, argv);
   if (!word.empty()) {
     return InputError(Diagnostic{position_in("command line"), "",
-                                 "\"" + word + "\" is not a command" + did_you_mean(word, verb_names(app)) +
+                                 "\"" + word + "\" is not a command" +
+                                     did_you_mean(word, verb_names(app)) +
                                      " (floorline --help lists them)"});
   }
   std::string verb;
@@ -71,8 +88,9 @@ InputError usage_error(const CLI::App& app, const CLI::ParseError& error, int ar
     verb = " " + sub->get_name();
     nearest = nearest_flag(*sub, argc, argv);
   }
-  return InputError(Diagnostic{position_in("command line"), "",
-                               std::string(error.what()) + nearest + " (floorline" + verb + " --help)"});
+  return InputError(
+      Diagnostic{position_in("command line"), "",
+                 std::string(error.what()) + nearest + " (floorline" + verb + " --help)"});
 }
 
 }  // namespace
@@ -95,6 +113,7 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     throw usage_error(app, error, argc, argv);
   }
+  refuse_empty_values(app);
   if (!action) {
     std::cerr << app.help();
     return 2;

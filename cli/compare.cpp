@@ -28,15 +28,16 @@ struct Kept {
   std::deque<SubjectResult> results;
 };
 
-CompareRow compare_one(const std::string& name, const Subject& subject, const CompareOptions& options,
-                       Kept& kept) {
+CompareRow compare_one(const std::string& name, const Subject& subject,
+                       const CompareOptions& options, Kept& kept) {
   CompareRow row;
   kept.machines.push_back(load_machine(name, options.device, subject));
   row.device = kept.machines.back().device.name;
   try {  // a device that cannot is a row that says why
     kept.results.push_back(evaluate(subject, kept.machines.back()));
   } catch (const InputError& error) {
-    for (const Diagnostic& d : error.diagnostics()) row.reasons.push_back(d.key_path + ": " + d.message);
+    for (const Diagnostic& d : error.diagnostics())
+      row.reasons.push_back(d.key_path + ": " + d.message);
     return row;
   }
   BoundReport report;
@@ -56,8 +57,9 @@ int compare(const CompareOptions& options) {
   const Subject subject = read_subject(options.workload);
   const std::vector<std::string> devices = device_list(options.device);
   if (devices.empty()) {
-    throw InputError(Diagnostic{position_in("command line"), "--device",
-                                "missing; expected devices separated by commas (floorline devices)"});
+    throw InputError(
+        Diagnostic{position_in("command line"), "--device",
+                   "missing; expected devices separated by commas (floorline devices)"});
   }
   Kept kept;
   std::vector<CompareRow> rows;

@@ -37,18 +37,22 @@ int show_device(const DevicesOptions& options) {
 }  // namespace
 
 void add_devices(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("devices", "the devices known; `devices show NAME` prints every number");
+  CLI::App* verb =
+      app.add_subcommand("devices", "the devices known; `devices show NAME` prints every number");
   auto options = std::make_shared<DevicesOptions>();
-  verb->add_option("--device-path", options->device.device_path, "folders to look for devices in first");
+  verb->add_option("--device-path", options->device.device_path,
+                   "folders to look for devices in first");
   add_output_options(*verb, options->output);
   verb->callback([options, &action] {
     if (!action) action = [options] { return list_devices(*options); };
   });
-  CLI::App* show = verb->add_subcommand("show", "every number of one device, with origin and source");
+  CLI::App* show =
+      verb->add_subcommand("show", "every number of one device, with origin and source");
   show->add_option("NAME", options->device.device, "a device name or file")->required();
   show->add_option("--sm-clock", options->device.sm_clock, "such as 1410MHz");
   show->add_option("--mem-clock-scale", options->device.memory_scale, "such as 0.8");
-  show->add_option("--device-path", options->device.device_path, "folders to look for devices in first");
+  show->add_option("--device-path", options->device.device_path,
+                   "folders to look for devices in first");
   add_output_options(*show, options->output);
   show->callback([options, &action] { action = [options] { return show_device(*options); }; });
 }

@@ -47,8 +47,9 @@ OperatorGraph graph_of(const Subject& subject, const GraphOptions& options) {
   if (subject.graph) return *subject.graph;
   const ModelWorkload& model = *subject.model;
   if (options.stage < 1 || options.stage > model.layout.pp) {
-    throw InputError(Diagnostic{position_in("command line"), "--stage",
-                                "expected a pipeline stage from 1 to " + std::to_string(model.layout.pp)});
+    throw InputError(
+        Diagnostic{position_in("command line"), "--stage",
+                   "expected a pipeline stage from 1 to " + std::to_string(model.layout.pp)});
   }
   const Scenario scenario = model.scenario.phase == Phase::generate
                                 ? generate_parts(model.scenario).decode
@@ -86,12 +87,14 @@ int graph(const GraphOptions& options) {
 }  // namespace
 
 void add_graph(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("graph", "what was understood of a workload; its JSON reads back");
+  CLI::App* verb =
+      app.add_subcommand("graph", "what was understood of a workload; its JSON reads back");
   auto options = std::make_shared<GraphOptions>();
   add_workload_options(*verb, options->workload);
   verb->add_option("--stage", options->stage, "pipeline stage of a model, from 1");
   verb->add_flag("--kinds", options->kinds, "the operator kinds with their keys");
-  verb->add_flag("--symbols", options->symbols, "the symbols of a model, for --set, with their defaults");
+  verb->add_flag("--symbols", options->symbols,
+                 "the symbols of a model, for --set, with their defaults");
   add_output_options(*verb, options->output);
   verb->callback([options, &action] { action = [options] { return graph(*options); }; });
 }

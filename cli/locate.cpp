@@ -22,13 +22,15 @@ void add_list(const std::string& list, std::vector<std::string>& folders) {
   }
 }
 
-std::vector<std::string> folders_of(const std::string& extra, const char* variable, const char* kind) {
+std::vector<std::string> folders_of(const std::string& extra, const char* variable,
+                                    const char* kind) {
   std::vector<std::string> folders;
   add_list(extra, folders);
   if (const char* value = std::getenv(variable)) add_list(value, folders);
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) folders.push_back((program.parent_path().parent_path() / "share/floorline" / kind).string());
+  if (!error)
+    folders.push_back((program.parent_path().parent_path() / "share/floorline" / kind).string());
   folders.push_back((fs::path(FLOORLINE_SOURCE_DIR) / kind).string());
   return folders;
 }
@@ -57,7 +59,7 @@ std::vector<std::string> workload_folders(const std::string& extra) {
 
 std::string find_workload(const std::string& name, const std::vector<std::string>& folders) {
   std::error_code error;
-  if (fs::is_regular_file(name, error)) return name;
+  if (fs::exists(name, error) && !fs::is_directory(name, error)) return name;
   const bool is_path = name.find('/') != std::string::npos;
   if (!is_path) {
     for (const std::string& folder : folders) {
@@ -69,7 +71,7 @@ std::string find_workload(const std::string& name, const std::vector<std::string
   }
   std::string message = fs::is_directory(name, error) ? "is a folder, expected a file"
                         : is_path                     ? "no such file"
-                                                      : "no such file, and no workload of that name";
+                                  : "no such file, and no workload of that name";
   if (!is_path) message += did_you_mean(name, names_in(folders));
   throw InputError(Diagnostic{position_in(name), "", message});
 }

@@ -21,14 +21,17 @@ int main(int argc, char** argv) {
     return floorline::run_command_line(argc, argv);
   } catch (const floorline::InputError& error) {
     for (const floorline::Diagnostic& diagnostic : error.diagnostics()) {
-      std::cerr << floorline::to_text(diagnostic) << '\n';
+      // What no file says, the command line does.
+      std::cerr << (diagnostic.at.file ? "" : "command line: ") << floorline::to_text(diagnostic)
+                << '\n';
     }
     return kBadInput;
   } catch (const std::bad_alloc&) {
     std::cerr << "floorline: error: out of memory; expected a smaller input\n";
     return kBadInput;
   } catch (const std::exception& error) {
-    std::cerr << "floorline: bug: " << error.what() << "\nPlease report it with the command line.\n";
+    std::cerr << "floorline: bug: " << error.what()
+              << "\nPlease report it with the command line.\n";
     return kOurBug;
   }
 }

@@ -26,24 +26,29 @@ void add_output_options(CLI::App& verb, OutputOptions& options) {
 void add_workload_options(CLI::App& verb, WorkloadOptions& options) {
   verb.add_option("WORKLOAD", options.workload,
                   "a graph file, a model's config.json, or the name of a shipped workload");
-  verb.add_option("--op", options.op, "one operator: 'KIND key=value …' (floorline graph --kinds lists them)");
+  verb.add_option("--op", options.op,
+                  "one operator: 'KIND key=value …' (floorline graph --kinds lists them)");
   // One value each, so that a repeated flag never swallows the WORKLOAD behind it.
-  verb.add_option("--set", options.set,
-                  "NAME=VALUE or NAME*=FACTOR: a symbol (floorline graph --symbols), op.NAME.bytes, "
-                  "op.NAME.flops or a device key; repeatable")
+  verb.add_option(
+          "--set", options.set,
+          "NAME=VALUE or NAME*=FACTOR: a symbol (floorline graph --symbols), op.NAME.bytes, "
+          "op.NAME.flops or a device key; repeatable")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  verb.add_option("--workload-path", options.workload_path, "folders to look for workloads in first");
+  verb.add_option("--workload-path", options.workload_path,
+                  "folders to look for workloads in first");
 }
 
 void add_device_options(CLI::App& verb, DeviceOptions& options, bool several) {
-  verb.add_option("--device", options.device,
-                  several ? "names or files, separated by commas" : "a name or a file (floorline devices)")
+  verb.add_option(
+          "--device", options.device,
+          several ? "names or files, separated by commas" : "a name or a file (floorline devices)")
       ->expected(1)
       ->allow_extra_args(false);
   verb.add_option("--device-path", options.device_path, "folders to look for devices in first");
-  verb.add_option("--sm-clock", options.sm_clock, "such as 1410MHz: scales compute and shared memory");
+  verb.add_option("--sm-clock", options.sm_clock,
+                  "such as 1410MHz: scales compute and shared memory");
   verb.add_option("--mem-clock-scale", options.memory_scale, "such as 0.8: scales HBM bandwidth");
 }
 
@@ -62,13 +67,19 @@ ClockChoice clocks_of(const DeviceOptions& options) {
   if (!options.sm_clock.empty()) {
     const ParsedQuantity q = parse_quantity(options.sm_clock, Dimension::hertz);
     if (!q.error.empty()) refuse("--sm-clock", q.error);
-    if (!(q.base > 0)) refuse("--sm-clock", "expected a clock above zero, such as 1410MHz");
+    constexpr double kSlowest = 1e3;
+    constexpr double kFastest = 1e12;
+    if (!(q.base >= kSlowest && q.base <= kFastest)) {
+      refuse("--sm-clock", "expected a clock that a device could have, such as 1410MHz");
+    }
     clocks.sm_clock = Hertz(q.base);
   }
   if (!options.memory_scale.empty()) {
     const std::optional<double> scale = parse_number(options.memory_scale);
-    if (!scale || !(*scale > 0)) {
-      refuse("--mem-clock-scale", "\"" + options.memory_scale + "\" is not a factor above zero, such as 0.8");
+    constexpr double kMost = 1e6;
+    if (!scale || !(*scale >= 1 / kMost && *scale <= kMost)) {
+      refuse("--mem-clock-scale",
+             "\"" + options.memory_scale + "\" is not a factor above zero, such as 0.8");
     }
     clocks.memory_scale = *scale;
   }

@@ -22,7 +22,8 @@ constexpr int kDefaultWidth = 120;
 
 int terminal_width() {
   winsize size{};
-  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return kDefaultWidth;
+  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+    return kDefaultWidth;
   return std::clamp(static_cast<int>(size.ws_col), kNarrow, 2 * kDefaultWidth);
 }
 
@@ -36,23 +37,40 @@ bool wants_color(const OutputOptions& options) {
   throw InputError(Diagnostic{position_in(file), "--output", "cannot be written"});
 }
 
-void replace_file(const std::string& file, const std::string& text) {
+/// What cannot be replaced (a pipe, a device) is written to.
+void write_through(const std::string& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.flush();
+  if (!out) cannot_write(file);
+}
+
+/// A link's target is replaced, not the link; permissions stay as they were.
+void replace_file(const std::string& name, const std::string& text) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status before = fs::status(name, error);
+  if (fs::exists(before) && !fs::is_regular_file(before)) {
+    if (fs::is_directory(before)) cannot_write(name);
+    return write_through(name, text);
+  }
+  const std::string file = fs::exists(before) ? fs::canonical(name, error).string() : name;
+  if (fs::exists(before) && access(file.c_str(), W_OK) != 0) cannot_write(name);
   const std::string scratch = file + ".part";
   {
     std::ofstream out(scratch, std::ios::binary | std::ios::trunc);
+    if (fs::exists(before)) fs::permissions(scratch, before.permissions(), error);
     out << text;
     out.flush();
     if (!out) {
-      std::error_code ignored;
-      std::filesystem::remove(scratch, ignored);
-      cannot_write(file);
+      fs::remove(scratch, error);
+      cannot_write(name);
     }
   }
-  std::error_code error;
-  std::filesystem::rename(scratch, file, error);
+  fs::rename(scratch, file, error);
   if (error) {
-    std::filesystem::remove(scratch, error);
-    cannot_write(file);
+    fs::remove(scratch, error);
+    cannot_write(name);
   }
 }
 
@@ -66,6 +84,9 @@ void print(const Document& document, const OutputOptions& options) {
     return;
   }
   std::cout << text << std::flush;
+  if (!std::cout) {
+    throw InputError(Diagnostic{position_in("standard output"), "", "cannot be written"});
+  }
 }
 
 }  // namespace floorline

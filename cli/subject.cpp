@@ -33,12 +33,14 @@ void apply_to_model(const std::vector<Assignment>& settings, Subject& subject) {
     } else if (a.name.starts_with("op.")) {
       model.graph_settings.push_back(a);
     } else if (a.scale) {
-      diagnostics.add(here(), a.name, "is a symbol of a model; expected NAME=VALUE (*= scales device "
-                                      "keys and operators' bytes or flops)");
+      diagnostics.add(here(), a.name,
+                      "is a symbol of a model; expected NAME=VALUE (*= scales device "
+                      "keys and operators' bytes or flops)");
     } else {
       const SymbolResult r = apply_symbol(a.name, a.value, model.scenario, model.layout);
       if (!r.known) {
-        diagnostics.add(here(), a.name, "is not a symbol of a model" + did_you_mean(a.name, symbol_names()));
+        diagnostics.add(here(), a.name,
+                        "is not a symbol of a model" + did_you_mean(a.name, symbol_names()));
       } else if (!r.error.empty()) {
         diagnostics.add(here(), a.name, r.error);
       }
@@ -69,11 +71,13 @@ void read_file(const WorkloadOptions& options, Subject& subject) {
       subject.graph->name = std::filesystem::path(file).stem().string();
     }
   } else if (is_model_config(document)) {
-    subject.model = ModelWorkload{architecture_from(document, std::filesystem::path(file).stem().string()), {}, {}, {}};
+    subject.model = ModelWorkload{
+        architecture_from(document, std::filesystem::path(file).stem().string()), {}, {}, {}};
   } else {
-    throw InputError(Diagnostic{document.at, "",
-                                "neither an operator graph (kind = \"graph\") nor a model's config.json "
-                                "(architectures, hidden_size, …)"});
+    throw InputError(
+        Diagnostic{document.at, "",
+                   "neither an operator graph (kind = \"graph\") nor a model's config.json "
+                   "(architectures, hidden_size, …)"});
   }
 }
 
@@ -81,11 +85,11 @@ void read_file(const WorkloadOptions& options, Subject& subject) {
 
 Subject read_subject(const WorkloadOptions& options) {
   if (options.workload.empty() == options.op.empty()) {
-    throw InputError(Diagnostic{here(), "",
-                                options.op.empty()
-                                    ? "no workload; expected a graph file, a model's config.json, the "
-                                      "name of a shipped workload, or --op 'KIND key=value …'"
-                                    : "both a workload and --op; expected one of them"});
+    throw InputError(Diagnostic{
+        here(), "",
+        options.op.empty() ? "no workload; expected a graph file, a model's config.json, the "
+                             "name of a shipped workload, or --op 'KIND key=value …'"
+                           : "both a workload and --op; expected one of them"});
   }
   Subject subject;
   const std::vector<Assignment> settings = assignments_of(options.set);
@@ -103,7 +107,8 @@ Subject read_subject(const WorkloadOptions& options) {
   return subject;
 }
 
-Machine load_machine(const std::string& name, const DeviceOptions& options, const Subject& subject) {
+Machine load_machine(const std::string& name, const DeviceOptions& options,
+                     const Subject& subject) {
   DeviceSpec device = load_device(name, device_path(options.device_path));
   for (const Assignment& a : subject.device_settings) assign(device, a);
   return machine_of(std::move(device), clocks_of(options));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command is asked about: a workload (graph file, model, --op) with its settings, as something
-// that can be evaluated on a machine.
+// What a command is asked about: a workload (graph file, model, --op) with its settings, as
+// something that can be evaluated on a machine.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@
 namespace floorline {
 
 struct Subject {
-  std::string workload;                      ///< file or --op text, for `inputs`
-  std::optional<OperatorGraph> graph;        ///< a graph file or --op
-  std::optional<ModelWorkload> model;        ///< a model's config
-  std::vector<Assignment> device_settings;   ///< those --set that name device keys
-  std::vector<Assignment> graph_settings;    ///< op.NAME.bytes and op.NAME.flops of a model's graph
+  std::string workload;                     ///< file or --op text, for `inputs`
+  std::optional<OperatorGraph> graph;       ///< a graph file or --op
+  std::optional<ModelWorkload> model;       ///< a model's config
+  std::vector<Assignment> device_settings;  ///< those --set that name device keys
+  std::vector<Assignment> graph_settings;   ///< op.NAME.bytes and op.NAME.flops of a model's graph
 };
 
 /// Reads the workload and applies every --set that is not a device key. Throws InputError.
@@ -30,7 +30,7 @@ Machine load_machine(const std::string& name, const DeviceOptions& options, cons
 
 /// One result for all ways in.
 struct SubjectResult {
-  Evaluation evaluation;             ///< of the graph, or of the model's stage that limits
+  Evaluation evaluation;  ///< of the graph, or of the model's stage that limits
   std::optional<ModelFloors> model;
   double ranks = 1;
   std::vector<std::string> assumptions;

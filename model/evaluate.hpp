@@ -27,8 +27,8 @@ struct Evaluation {
   OperatorGraph graph;
   BoundGraph bound;
   GraphFloors floors;
-  /// Where a router decides and the floors count the least: the same under uniform routing. Convexity
-  /// makes it a bound on the mean step from below, not on every step.
+  /// Where a router decides and the floors count the least: the same under uniform routing.
+  /// Convexity makes it a bound on the mean step from below, not on every step.
   std::optional<GraphFloors> uniform;
 };
 
@@ -45,6 +45,7 @@ std::vector<Diagnostic> missing_for(const OperatorGraph& graph, const GraphFloor
 Evaluation evaluate_numbers(Flops flops, Bytes bytes, const Rates& rates);
 
 /// The same graph with other symbol values: nothing is allocated. False when a size is bad.
-bool reevaluate(const Machine& machine, std::span<const double> symbol_values, Evaluation& evaluation);
+bool reevaluate(const Machine& machine, std::span<const double> symbol_values,
+                Evaluation& evaluation);
 
 }  // namespace floorline

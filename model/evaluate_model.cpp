@@ -78,7 +78,8 @@ class Step {
   [[nodiscard]] Bytes traffic() const {
     Bytes sum(0);
     for (const Stage& s : stages_) {
-      sum += (s.evaluation.floors.sum.hbm_read + s.evaluation.floors.sum.hbm_write) * s.count * ranks_;
+      sum +=
+          (s.evaluation.floors.sum.hbm_read + s.evaluation.floors.sum.hbm_write) * s.count * ranks_;
     }
     return sum;
   }
@@ -154,8 +155,9 @@ void show(Step& step, const ModelWorkload& workload, ModelEvaluation& result) {
   if (workload.layout.pp > 1) {
     result.notes.push_back("operators shown: pipeline stage " + std::to_string(stage.number + 1) +
                            " of " + std::to_string(workload.layout.pp) + ", the slowest");
-    result.notes.push_back("batch is the sequences that pass the stages together; the token ceiling "
-                           "has one such batch in every stage");
+    result.notes.push_back(
+        "batch is the sequences that pass the stages together; the token ceiling "
+        "has one such batch in every stage");
   }
   result.shown = std::move(stage.evaluation);
 }
@@ -234,7 +236,8 @@ void generate(const ModelWorkload& workload, const Machine& machine, ModelEvalua
   const double processed = tokens_of(parts.prefill) + sequences * steps * per_step;
   if (processed > 0) f.work_per_token = work / processed;
   show(decode, workload, result);
-  result.notes.push_back("operators shown: the last of " + std::to_string(parts.steps) + " decode steps");
+  result.notes.push_back("operators shown: the last of " + std::to_string(parts.steps) +
+                         " decode steps");
 }
 
 /// Weights and optimizer state: what an operator writes of either takes the place of what was read.
@@ -270,9 +273,8 @@ void train(const ModelWorkload& workload, const Machine& machine, ModelEvaluatio
   const Flops model =
       again ? Step(plain, plain.scenario, machine).matrix_work() : step.matrix_work();
   const double tokens = f.tokens_per_step;
-  f.training = TrainingWork{
-      model / tokens, step.matrix_work() / tokens, step.score_work() / tokens,
-      conventional_flops_per_token(workload.architecture, scenario.training)};
+  f.training = TrainingWork{model / tokens, step.matrix_work() / tokens, step.score_work() / tokens,
+                            conventional_flops_per_token(workload.architecture, scenario.training)};
   f.judging.work_per_rank = model / ranks;
   f.work_per_token = step.work() / tokens;
   show(step, workload, result);
@@ -281,9 +283,9 @@ void train(const ModelWorkload& workload, const Machine& machine, ModelEvaluatio
 
 }  // namespace
 
-OperatorGraph stage_graph(const ModelWorkload& workload, const Scenario& scenario, std::int64_t stage) {
-  OperatorGraph graph =
-      model_graph(workload.architecture, scenario, workload.layout, stage);
+OperatorGraph stage_graph(const ModelWorkload& workload, const Scenario& scenario,
+                          std::int64_t stage) {
+  OperatorGraph graph = model_graph(workload.architecture, scenario, workload.layout, stage);
   for (const Assignment& a : workload.graph_settings) {
     const std::string op = a.name.substr(3, a.name.rfind('.') - 3);
     // An operator of another stage is not an error; one of no stage is.

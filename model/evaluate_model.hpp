@@ -33,12 +33,12 @@ struct ModelWorkload {
 struct ModelJudging {
   ResidencyTimes latency;
   ResidencyTimes throughput;
-  Seconds latency_proven{0};     ///< any residency, of rates with a ceiling only
+  Seconds latency_proven{0};  ///< any residency, of rates with a ceiling only
   Seconds throughput_proven{0};
-  Seconds latency_serial{0};     ///< cold, if kernels do not overlap
+  Seconds latency_serial{0};  ///< cold, if kernels do not overlap
   Seconds throughput_serial{0};
-  double tokens = 0;          ///< of all replicas in that time
-  Flops work_per_rank{0};     ///< average over the ranks of a replica
+  double tokens = 0;       ///< of all replicas in that time
+  Flops work_per_rank{0};  ///< average over the ranks of a replica
   Bytes traffic_per_rank{0};
 };
 
@@ -62,7 +62,7 @@ struct ModelFloors {
   double parameters = 0;
   double active_parameters = 0;
   std::optional<TrainingWork> training;
-  Bytes resident{0};                ///< weights and state of the rank shown
+  Bytes resident{0};  ///< weights and state of the rank shown
   ModelJudging judging;
 };
 
@@ -77,6 +77,7 @@ struct ModelEvaluation {
 ModelEvaluation evaluate_model(const ModelWorkload& workload, const Machine& machine);
 
 /// The graph of one pipeline stage with the workload's settings; of generate, of its decode steps.
-OperatorGraph stage_graph(const ModelWorkload& workload, const Scenario& scenario, std::int64_t stage);
+OperatorGraph stage_graph(const ModelWorkload& workload, const Scenario& scenario,
+                          std::int64_t stage);
 
 }  // namespace floorline

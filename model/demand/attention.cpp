@@ -3,13 +3,14 @@
 // with q new tokens and kv keys (the new ones included; c = kv − q tokens came before):
 //   not causal            pairs = q·kv
 //   causal                query i = 1…q sees c + i keys:  pairs = q·c + q(q+1)/2
-//   causal, window w      query i sees min(c + i, w):     pairs = Σ_i min(c + i, w), which for c = 0
+//   causal, window w      query i sees min(c + i, w):     pairs = Σ_i min(c + i, w), which for c =
+//   0
 //                         and q > w is w(w+1)/2 + (q−w)·w; continuous at q = w
 // Each pair costs 2·d for its score and 2·d_v for its share of the result, each query head:
 //   F = batch · q_heads · pairs · (2·head_dim + 2·v_dim)
 // Exponentials: one a pair and query head. Linear work of the softmax is not counted (weaker).
-// Bytes: Q, O once; keys and values that some query sees, once for each KV head (GQA reads a KV head
-// once, however many query heads share it): visible = min(kv, q + w − 1) of kv under a window.
+// Bytes: Q, O once; keys and values that some query sees, once for each KV head (GQA reads a KV
+// head once, however many query heads share it): visible = min(kv, q + w − 1) of kv under a window.
 // A naive "inputs + outputs" count reads the whole cache under a window.
 // Source of the causal and window counts: summation as above; GQA: Ainslie et al. 2023.
 // Not modelled: recomputation, padding of the head, paged-cache tables, the write of new keys.

@@ -15,8 +15,8 @@
 // cut is counted then (weaker than the largest of all cuts): a device's own cut has its peer and
 // network links in parallel.
 // HBM: a rank reads what it sends in the end and writes what it did not have:
-//   all_reduce S, S · all_gather S/p, (p−1)/p·S · reduce_scatter S, S/p · all_to_all (p−1)/p·S twice
-//   broadcast, send_recv: the root reads S, another writes S; the larger of the two ranks: S.
+//   all_reduce S, S · all_gather S/p, (p−1)/p·S · reduce_scatter S, S/p · all_to_all (p−1)/p·S
+//   twice broadcast, send_recv: the root reads S, another writes S; the larger of the two ranks: S.
 // Naive "in + out" is wrong for the last two and for a rank's own part.
 // F: none is counted: who sums is the fabric's choice. Latency is not part of a floor.
 #include <algorithm>
@@ -43,11 +43,14 @@ PerRank link_bytes(OperatorKind kind, double p, double s, const OnChip& chip) {
       if (chip.in_network_reduction_possible) return {shared, shared};
       return {chip.multicast_possible ? shared : 2 * rest, 2 * rest};
     }
-    case OperatorKind::all_gather: return {chip.multicast_possible ? part : rest, rest};
+    case OperatorKind::all_gather:
+      return {chip.multicast_possible ? part : rest, rest};
     case OperatorKind::reduce_scatter:
       return {rest, chip.in_network_reduction_possible ? part : rest};
-    case OperatorKind::all_to_all: return {rest, rest};
-    default: return {s, s};
+    case OperatorKind::all_to_all:
+      return {rest, rest};
+    default:
+      return {s, s};
   }
 }
 
@@ -57,12 +60,23 @@ void hbm_bytes(OperatorKind kind, double p, double s, Demand& demand) {
   double read = s;
   double write = s;
   switch (kind) {
-    case OperatorKind::all_gather: read = part; write = rest; break;
-    case OperatorKind::reduce_scatter: write = part; break;
-    case OperatorKind::all_to_all: read = rest; write = rest; break;
+    case OperatorKind::all_gather:
+      read = part;
+      write = rest;
+      break;
+    case OperatorKind::reduce_scatter:
+      write = part;
+      break;
+    case OperatorKind::all_to_all:
+      read = rest;
+      write = rest;
+      break;
     case OperatorKind::broadcast:
-    case OperatorKind::send_recv: read = 0; break;
-    default: break;
+    case OperatorKind::send_recv:
+      read = 0;
+      break;
+    default:
+      break;
   }
   demand.hbm_read = Bytes(read);
   demand.hbm_write = Bytes(write);

@@ -4,8 +4,8 @@
 //               decide how many rows are distinct; the least is 1 (design §4). A naive count reads
 //               the whole table.
 //   copy        d2d: read once, written once in HBM. h2d: the bytes cross the link towards the
-//               device and are written to HBM; nothing is read from HBM (naive counts do). d2h: read
-//               from HBM, cross the link; nothing is written to HBM.
+//               device and are written to HBM; nothing is read from HBM (naive counts do). d2h:
+//               read from HBM, cross the link; nothing is written to HBM.
 // Not modelled: latency of small copies, pageable staging (expectations, timelines).
 #include <algorithm>
 

@@ -24,40 +24,67 @@ void compulsory_traffic(const OperatorView& view, const OnChip& chip, Demand& de
 
 void arithmetic(const OperatorView& view, const OnChip& chip, Demand& demand) {
   switch (view.op().kind) {
-    case OperatorKind::gemm: return gemm_demand(view, chip, demand);
-    case OperatorKind::elementwise: return elementwise_demand(view, demand);
-    case OperatorKind::reduce: return reduce_demand(view, demand);
-    case OperatorKind::softmax: return softmax_demand(view, demand);
-    case OperatorKind::layernorm: return layernorm_demand(view, demand);
-    case OperatorKind::rmsnorm: return rmsnorm_demand(view, demand);
-    case OperatorKind::rope: return rope_demand(view, demand);
-    case OperatorKind::attention: return attention_demand(view, demand);
+    case OperatorKind::gemm:
+      return gemm_demand(view, chip, demand);
+    case OperatorKind::elementwise:
+      return elementwise_demand(view, demand);
+    case OperatorKind::reduce:
+      return reduce_demand(view, demand);
+    case OperatorKind::softmax:
+      return softmax_demand(view, demand);
+    case OperatorKind::layernorm:
+      return layernorm_demand(view, demand);
+    case OperatorKind::rmsnorm:
+      return rmsnorm_demand(view, demand);
+    case OperatorKind::rope:
+      return rope_demand(view, demand);
+    case OperatorKind::attention:
+      return attention_demand(view, demand);
     case OperatorKind::embedding:
-    case OperatorKind::transpose: return;  // bytes only
-    case OperatorKind::copy: return copy_demand(view, demand);
+    case OperatorKind::transpose:
+      return;  // bytes only
+    case OperatorKind::copy:
+      return copy_demand(view, demand);
     case OperatorKind::quantize:
-    case OperatorKind::dequantize: return quantize_demand(view, demand);
+    case OperatorKind::dequantize:
+      return quantize_demand(view, demand);
     case OperatorKind::all_reduce:
     case OperatorKind::all_gather:
     case OperatorKind::reduce_scatter:
     case OperatorKind::all_to_all:
     case OperatorKind::broadcast:
-    case OperatorKind::send_recv: return collective_demand(view, chip, demand);
-    case OperatorKind::custom: return custom_demand(view, demand);
-    case OperatorKind::conv: return conv_demand(view, demand);
-    case OperatorKind::scan: return scan_demand(view, demand);
-    case OperatorKind::gather: return;  // bytes only
-    case OperatorKind::scatter: return scatter_demand(view, chip, demand);
-    case OperatorKind::grouped_gemm: return grouped_gemm_demand(view, demand);
-    case OperatorKind::dispatch: return dispatch_demand(view, chip, demand);
-    case OperatorKind::combine: return combine_demand(view, chip, demand);
-    case OperatorKind::ssm_scan: return ssm_scan_demand(view, demand);
-    case OperatorKind::linear_attention: return linear_attention_demand(view, demand);
-    case OperatorKind::host: return host_demand(view, demand);
-    case OperatorKind::attention_backward: return attention_backward_demand(view, demand);
-    case OperatorKind::norm_backward: return norm_backward_demand(view, demand);
-    case OperatorKind::cross_entropy: return softmax_demand(view, demand);
-    case OperatorKind::optimizer: return optimizer_demand(view, demand);
+    case OperatorKind::send_recv:
+      return collective_demand(view, chip, demand);
+    case OperatorKind::custom:
+      return custom_demand(view, demand);
+    case OperatorKind::conv:
+      return conv_demand(view, demand);
+    case OperatorKind::scan:
+      return scan_demand(view, demand);
+    case OperatorKind::gather:
+      return;  // bytes only
+    case OperatorKind::scatter:
+      return scatter_demand(view, chip, demand);
+    case OperatorKind::grouped_gemm:
+      return grouped_gemm_demand(view, demand);
+    case OperatorKind::dispatch:
+      return dispatch_demand(view, chip, demand);
+    case OperatorKind::combine:
+      return combine_demand(view, chip, demand);
+    case OperatorKind::ssm_scan:
+      return ssm_scan_demand(view, demand);
+    case OperatorKind::linear_attention:
+      return linear_attention_demand(view, demand);
+    case OperatorKind::host:
+      return host_demand(view, demand);
+    case OperatorKind::attention_backward:
+      return attention_backward_demand(view, demand);
+    case OperatorKind::norm_backward:
+      return norm_backward_demand(view, demand);
+    case OperatorKind::cross_entropy:
+      return softmax_demand(view, demand);
+    case OperatorKind::optimizer:
+      return optimizer_demand(view, demand);
   }
 }
 
@@ -104,8 +131,10 @@ bool read_by_units(OperatorKind kind) {
     case OperatorKind::broadcast:
     case OperatorKind::send_recv:
     case OperatorKind::dispatch:
-    case OperatorKind::combine: return false;
-    default: return true;
+    case OperatorKind::combine:
+      return false;
+    default:
+      return true;
   }
 }
 

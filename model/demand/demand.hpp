@@ -22,9 +22,9 @@ struct DemandEntry {
 /// is subtracted from each.
 struct Demand {
   static constexpr int kCapacity = 6;
-  Flops flops{0};           ///< F, for intensity and totals
-  Bytes hbm_read{0};        ///< distinct input bytes, each once
-  Bytes hbm_write{0};       ///< output bytes, each once
+  Flops flops{0};      ///< F, for intensity and totals
+  Bytes hbm_read{0};   ///< distinct input bytes, each once
+  Bytes hbm_write{0};  ///< output bytes, each once
   /// Matrix products: bytes that a finite on-chip memory forces beyond the compulsory ones
   /// (2mnk·sqrt(abc/S) - 2S, 0 when it does not bind).
   Bytes hbm_least_total{0};

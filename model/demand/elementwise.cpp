@@ -2,7 +2,8 @@
 // Kinds whose work is proportional to the elements they touch.
 //   elementwise   F = flops · n, exponentials = exps · n, n = elements of the first output / writes
 //                 (vector add: 1 FLOP and 12 bytes an element in fp32: 1/12 FLOP a byte)
-//   rope          each pair (x, y) becomes (x·c − y·s, x·s + y·c): 4 products, 2 sums for 2 elements:
+//   rope          each pair (x, y) becomes (x·c − y·s, x·s + y·c): 4 products, 2 sums for 2
+//   elements:
 //                 F = 3 · elements rotated. The table of sines and cosines is counted only when the
 //                 graph names it as an input.
 //   quantize, dequantize   one scaling an element: F = elements of the input

@@ -2,9 +2,9 @@
 // Matrix product: each of the m·n results of one product is an inner product of length k, so
 //   F = 2·m·n·k·batch = 2 · (elements of the output) · k          (a multiply-add is two)
 //   D = a·(m·k) + b·(k·n) + c·(m·n), each times batch              (a, b, c: bytes of an element)
-// taken from the tensors themselves, so an operand shared by all products of a batch, or named twice
-// (A·Aᵀ), is read once; several weights side by side (q, k, v) are one product.
-// Finite on-chip memory of S bytes: with element widths a, b, c at least
+// taken from the tensors themselves, so an operand shared by all products of a batch, or named
+// twice (A·Aᵀ), is read once; several weights side by side (q, k, v) are one product. Finite
+// on-chip memory of S bytes: with element widths a, b, c at least
 //   2·m·n·k·sqrt(a·b·c/S) − 2·S bytes cross HBM for one product
 // (Smith, van de Geijn et al., "Tight I/O lower bounds for matrix multiplication", 2019, with
 // widths; holds for the classical algorithm). batch products: each alone moves at least that.
@@ -25,7 +25,8 @@ Bytes finite_memory_bound(const OperatorView& op, const OnChip& chip, Flops flop
   if (op.op().sparse) return Bytes(0);  // fewer products than F says
   const double s = chip.all.in_base_units();
   double weight_width = width(op.input(1));
-  for (int i = 2; i < op.input_count(); ++i) weight_width = std::min(weight_width, width(op.input(i)));
+  for (int i = 2; i < op.input_count(); ++i)
+    weight_width = std::min(weight_width, width(op.input(i)));
   const double widths = width(op.input(0)) * weight_width * width(op.output(0));
   const double batch = std::max(1.0, op.key(Key::batch, 1));
   const double least = flops.in_base_units() * std::sqrt(widths / s) - 2 * s * batch;
@@ -42,9 +43,9 @@ void gemm_demand(const OperatorView& op, const OnChip& chip, Demand& demand) {
   demand.hbm_least_total = finite_memory_bound(op, chip, flops);
 }
 
-/// F and D as stated. The unit is not: with a stated precision the products' unit, else whatever both
-/// units can do together. Transactions to one address that reach L2 are served one after another, one
-/// an L2 clock at best.
+/// F and D as stated. The unit is not: with a stated precision the products' unit, else whatever
+/// both units can do together. Transactions to one address that reach L2 are served one after
+/// another, one an L2 clock at best.
 void custom_demand(const OperatorView& op, Demand& demand) {
   const Flops flops(op.key(Key::flops, 0));
   demand.flops = flops;

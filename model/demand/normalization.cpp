@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Row-wise kinds, n elements in a row; the fewest operations of the classical one-pass forms.
 //   reduce     n − 1 sums a row:                       F = elements in − elements out
-//   scan       running sums, n − 1 a row, every element read and written once (a decoupled look-back
+//   scan       running sums, n − 1 a row, every element read and written once (a decoupled
+//   look-back
 //              scan does; Merrill and Garland 2016): F = elements − rows
 //   softmax    maximum, subtract, sum, multiply:       F = 4 an element, 1 exponential an element
 //   layernorm  sum (1), sum of squares (2), x·r + c (2), ·scale + shift (2):   F = 7 an element
-//   rmsnorm    sum of squares (2), ·r (1), ·scale (1): F = 4 an element, and 1 more for each further
+//   rmsnorm    sum of squares (2), ·r (1), ·scale (1): F = 4 an element, and 1 more for each
+//   further
 //              full-size input that is added first (residual)
 // The arithmetic is linear, so it may run on the vector and the tensor unit at once
 // (F/(R_vector + R_tensor), design §5). Per-row square roots and divisions are left out (weaker).

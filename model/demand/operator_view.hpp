@@ -19,10 +19,12 @@ class OperatorView {
     return std::isnan(value) ? fallback : value;
   }
   [[nodiscard]] const BoundTensor& input(int i) const {
-    return graph_.tensors[static_cast<std::size_t>(graph_.inputs(op_)[static_cast<std::size_t>(i)].tensor)];
+    return graph_
+        .tensors[static_cast<std::size_t>(graph_.inputs(op_)[static_cast<std::size_t>(i)].tensor)];
   }
   [[nodiscard]] const BoundTensor& output(int i) const {
-    return graph_.tensors[static_cast<std::size_t>(graph_.outputs(op_)[static_cast<std::size_t>(i)].tensor)];
+    return graph_
+        .tensors[static_cast<std::size_t>(graph_.outputs(op_)[static_cast<std::size_t>(i)].tensor)];
   }
   [[nodiscard]] int input_count() const { return op_.input_count; }
   [[nodiscard]] int output_count() const { return op_.output_count; }

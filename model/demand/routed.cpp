@@ -62,7 +62,9 @@ double uniform_experts(const Routed& r, RankShare share) {
 double experts_read(const OperatorView& op, RankShare share) {
   const Routed r = routed(op);
   const double local = local_experts(op, r);
-  if (is_given(op)) return std::min(op.key(Key::distinct, 0), local);
+  if (is_given(op))
+    return std::min(
+        {op.key(Key::distinct, 0), local, op.key(Key::tokens, 0) * op.key(Key::top_k, 1)});
   switch (op.graph().routing) {
     case Routing::least:
       return std::min(local, least_experts(r, share));

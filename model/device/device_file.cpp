@@ -9,6 +9,7 @@
 #include <set>
 #include <type_traits>
 
+#include "model/device/device_check.hpp"
 #include "model/device/device_text.hpp"
 #include "model/input/table_reader.hpp"
 
@@ -17,6 +18,8 @@ namespace floorline {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kMostBases = 32;  // of one device: any depth that people build by hand
 
 /// Readers of the tables along a path such as "memory.hbm", opened once each.
 class TableTree {
@@ -33,8 +36,9 @@ class TableTree {
     if (found != open_.end()) return found->second.get();
     const std::size_t dot = path.rfind('.');
     TableReader* parent = at(dot == std::string::npos ? "" : path.substr(0, dot));
-    const Node* node =
-        parent == nullptr ? nullptr : parent->node(path.substr(dot == std::string::npos ? 0 : dot + 1));
+    const Node* node = parent == nullptr
+                           ? nullptr
+                           : parent->node(path.substr(dot == std::string::npos ? 0 : dot + 1));
     auto& slot = open_[path];
     if (node != nullptr) slot = std::make_unique<TableReader>(*node, path, diagnostics_);
     return slot.get();
@@ -128,11 +132,13 @@ void collect_rates(TableTree& tree, const std::string& key, DeviceSpec& device) 
   }
   if (own.empty()) return;
   const std::optional<ResourceId> id = resource_from(key);
-  const bool compute = id && amount_kind(id->unit) != AmountKind::bytes &&
-                       (id->unit == Unit::tensor || id->unit == Unit::vector || id->unit == Unit::sfu);
+  const bool compute =
+      id && amount_kind(id->unit) != AmountKind::bytes &&
+      (id->unit == Unit::tensor || id->unit == Unit::vector || id->unit == Unit::sfu);
   if (!compute) {
-    table->error("", "\"" + key + "\" is not a rate; expected tensor.INPUT.ACCUMULATE[.sparse], "
-                     "vector.PRECISION or sfu with known precisions");
+    table->error("", "\"" + key +
+                         "\" is not a rate; expected tensor.INPUT.ACCUMULATE[.sparse], "
+                         "vector.PRECISION or sfu with known precisions");
     table->ignore_unread();
     return;
   }
@@ -152,7 +158,8 @@ void expand_short_rates(Node& node, int depth) {
       table.at = member.value.at;
       table.members.push_back({"rate", member.at, member.value});
       member.value = std::move(table);
-    } else if (member.value.kind == Node::Kind::table && !is_rate_table(member.value) && depth < 3) {
+    } else if (member.value.kind == Node::Kind::table && !is_rate_table(member.value) &&
+               depth < 3) {
       expand_short_rates(member.value, depth + 1);
     }
   }
@@ -220,46 +227,6 @@ void read_identity(TableReader& root, DeviceSpec& device) {
   root.node("kind");
 }
 
-/// Every number's source must be a key of [sources] if the file has that table.
-struct CheckSources {
-  const DeviceSpec& device;
-  Diagnostics& diagnostics;
-  template <class Q>
-  void operator()(const std::string& path, const char* key, const MaybeSourced<Q>& member) const {
-    if (!member.known || member.known->from.source.empty() || device.sources.empty()) return;
-    const std::string& source = member.known->from.source;
-    std::vector<std::string> keys;
-    for (const SourceSpec& s : device.sources) {
-      if (s.key == source) return;
-      keys.push_back(s.key);
-    }
-    if (source.find(' ') != std::string::npos) return;  // free text
-    const std::string full = path.empty() ? key : path + "." + key;
-    diagnostics.add(member.known->from.at, full,
-                    "source \"" + source + "\" is not in [sources]" + did_you_mean(source, keys));
-  }
-};
-
-/// The tables a rate or level may name as its clock.
-void check_clocks(const DeviceSpec& device, Diagnostics& diagnostics, const Position& at) {
-  std::vector<std::string> names;
-  for (const ClockSpec& clock : device.clocks) names.push_back(clock.name);
-  for (const RateSpec& rate : device.rates) {
-    if (!rate.per_clock_per_unit || rate.clock.empty()) continue;
-    if (std::find(names.begin(), names.end(), rate.clock) != names.end()) continue;
-    diagnostics.add(at, "rate." + rate.key + ".clock",
-                    "there is no [clock." + rate.clock + "]" + did_you_mean(rate.clock, names));
-  }
-  const auto check_level = [&](const char* path, const LevelSpec& level) {
-    if (!level.bytes_per_clock_per_unit || level.clock.empty()) return;
-    if (std::find(names.begin(), names.end(), level.clock) != names.end()) return;
-    diagnostics.add(at, std::string(path) + ".clock",
-                    "there is no [clock." + level.clock + "]" + did_you_mean(level.clock, names));
-  };
-  check_level("memory.shared", device.shared);
-  check_level("memory.l1_port", device.l1_port);
-}
-
 void apply_node(const Node& node, DeviceSpec& device, bool derived, Diagnostics& diagnostics) {
   Node expanded = node;
   for (NodeMember& member : expanded.members) {
@@ -278,23 +245,6 @@ void apply_node(const Node& node, DeviceSpec& device, bool derived, Diagnostics&
   visit_numbers(device, ReadNumbers{tree, device, derived});
 }
 
-/// Counts that a device has whole numbers of.
-void check_count(const MaybeSourced<double>& count, const char* key, Diagnostics& diagnostics) {
-  if (!count) return;
-  for (const double x : {count->value, count->low, count->high}) {
-    if (x >= 1 && std::floor(x) == x) continue;
-    diagnostics.add(count.at, key, exact_text(x) + " is not a whole number from 1 up");
-    return;
-  }
-}
-
-void check(const DeviceSpec& device, const Node& node, Diagnostics& diagnostics) {
-  check_count(device.units, "units", diagnostics);
-  check_count(device.topology.devices_per_node, "topology.devices_per_node", diagnostics);
-  visit_numbers(device, CheckSources{device, diagnostics});
-  check_clocks(device, diagnostics, node.at);
-}
-
 bool is_file_name(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".toml") || name.ends_with(".json");
 }
@@ -307,7 +257,8 @@ std::string find_device_file(const std::string& name, const DevicePath& path, co
     if (fs::is_regular_file(candidate, ignored)) return candidate.string();
   }
   throw InputError(Diagnostic{at, "device",
-                              "no device \"" + name + "\"" + did_you_mean(name, device_names(path)) +
+                              "no device \"" + name + "\"" +
+                                  did_you_mean(name, device_names(path)) +
                                   " (floorline devices lists them; --device-path adds folders)"});
 }
 
@@ -332,9 +283,9 @@ std::string identity_of(const std::string& file) {
 /// What messages and output call a file: one that was found by name by that name, wherever it lies.
 std::string shown_name(const std::string& file, const DevicePath& path) {
   const fs::path parent = fs::path(file).parent_path();
-  const bool found_by_name = fs::path(file).is_absolute() &&
-                             std::find(path.folders.begin(), path.folders.end(), parent.string()) !=
-                                 path.folders.end();
+  const bool found_by_name =
+      fs::path(file).is_absolute() &&
+      std::find(path.folders.begin(), path.folders.end(), parent.string()) != path.folders.end();
   return found_by_name ? "devices/" + fs::path(file).filename().string() : file;
 }
 
@@ -347,7 +298,13 @@ Node read_device_document(const std::string& file, const DevicePath& path) {
 DeviceSpec build(const Node& node, const std::string& file, const DevicePath& path,
                  std::set<std::string>& open) {
   if (const Node* kind = node.find("kind"); kind != nullptr && kind->kind == Node::Kind::text) {
-    throw InputError(Diagnostic{kind->at, "kind", "this is a " + kind->text + " file, expected a device"});
+    throw InputError(
+        Diagnostic{kind->at, "kind", "this is a " + kind->text + " file, expected a device"});
+  }
+  if (open.size() >= kMostBases) {
+    throw InputError(
+        Diagnostic{node.at, "extends",
+                   "more than " + std::to_string(kMostBases) + " devices extend one another"});
   }
   if (!open.insert(identity_of(file)).second) {
     throw InputError(Diagnostic{node.at, "extends", "a cycle: " + file + " extends itself"});
@@ -367,7 +324,7 @@ DeviceSpec build(const Node& node, const std::string& file, const DevicePath& pa
   Diagnostics diagnostics;
   apply_node(node, device, derived, diagnostics);
   diagnostics.throw_if_any();
-  check(device, node, diagnostics);
+  check_device(device, node.at, diagnostics);
   diagnostics.throw_if_any();
   open.erase(identity_of(file));
   return device;
@@ -429,8 +386,9 @@ void set_device_key(DeviceSpec& device, std::string_view key, std::string_view v
   const Position at = position_in("command line");
   const bool is_new_rate = key.starts_with("rate.") && resource_from(key.substr(5)).has_value();
   if (!is_new_rate && std::find(keys.begin(), keys.end(), key) == keys.end()) {
-    throw InputError(Diagnostic{at, std::string(key), "is not a number of device " + device.name +
-                                                          did_you_mean(key, keys)});
+    throw InputError(
+        Diagnostic{at, std::string(key),
+                   "is not a number of device " + device.name + did_you_mean(key, keys)});
   }
   Node leaf;
   leaf.at = at;
@@ -454,7 +412,7 @@ void set_device_key(DeviceSpec& device, std::string_view key, std::string_view v
   Diagnostics diagnostics;
   apply_node(root, device, true, diagnostics);
   diagnostics.throw_if_any();
-  check(device, root, diagnostics);
+  check_device(device, root.at, diagnostics);
   diagnostics.throw_if_any();
 }
 
@@ -469,14 +427,16 @@ struct ScaleNumber {
   void operator()(const std::string& path, const char* leaf, MaybeSourced<Q>& member) const {
     const std::string full = path.empty() ? std::string(leaf) : path + "." + leaf;
     // A rate named by its table means whatever it is made of.
-    const bool rate = path.starts_with("rate.") && path == key && std::string_view(leaf) != "packing";
+    const bool rate =
+        path.starts_with("rate.") && path == key && std::string_view(leaf) != "packing";
     if ((full != key && !rate) || !member.known) return;
     if constexpr (!std::is_same_v<Q, bool> && !std::is_same_v<Q, std::string>) {
       const std::string before = number_to_text(member);
       member.known->value = Q(member.known->value * factor);
       member.known->low = Q(member.known->low * factor);
       member.known->high = Q(member.known->high * factor);
-      device.overrides.push_back({full, before, number_to_text(member), position_in("command line")});
+      device.overrides.push_back(
+          {full, before, number_to_text(member), position_in("command line")});
       found = true;
     }
   }
@@ -488,10 +448,13 @@ void scale_device_key(DeviceSpec& device, std::string_view key, double factor) {
   bool found = false;
   visit_numbers(device, ScaleNumber{key, factor, device, found});
   if (!found) {
-    throw InputError(Diagnostic{position_in("command line"), std::string(key),
-                                "is not a known number of device " + device.name +
-                                    did_you_mean(key, device_keys(device))});
+    throw InputError(Diagnostic{
+        position_in("command line"), std::string(key),
+        "is not a known number of device " + device.name + did_you_mean(key, device_keys(device))});
   }
+  Diagnostics diagnostics;
+  check_magnitudes(device, diagnostics);
+  diagnostics.throw_if_any();
 }
 
 }  // namespace floorline

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What demand and residency need to know of a device: capacities, sector, and what the fabric may do.
-// Where a fact is unknown the possibility that gives the lower floor is taken (design §3, §5).
+// What demand and residency need to know of a device: capacities, sector, and what the fabric may
+// do. Where a fact is unknown the possibility that gives the lower floor is taken (design §3, §5).
 #pragma once
 
 #include "model/quantity/quantity.hpp"

@@ -230,8 +230,8 @@ void set_per_clock(const DeviceSpec& device, const LevelSpec& level, const Clock
                                  *clock.published);
   rate.has_ceiling = clock.highest.has_value();
   if (clock.highest) {
-    rate.ceiling = AmountPerSecond(level.bytes_per_clock_per_unit->upper() *
-                                   device.units->upper() * *clock.highest);
+    rate.ceiling = AmountPerSecond(level.bytes_per_clock_per_unit->upper() * device.units->upper() *
+                                   *clock.highest);
   }
   rates.set(unit_id(unit), rate);
 }
@@ -251,7 +251,8 @@ void resolve_links(const DeviceSpec& device, Rates& rates) {
   both(device.network, Unit::net_out, Unit::net_in);
 }
 
-/// One transaction to one address an L2 clock, whatever the SM clock; one second of the host a second.
+/// One transaction to one address an L2 clock, whatever the SM clock; one second of the host a
+/// second.
 void resolve_serial(const DeviceSpec& device, Rates& rates) {
   Rate host;
   host.via = unit_id(Unit::host);
@@ -264,7 +265,8 @@ void resolve_serial(const DeviceSpec& device, Rates& rates) {
   atomic.via = unit_id(Unit::atomic);
   atomic.has_ceiling = clock.highest.has_value();
   atomic.nominal = AmountPerSecond(FlopsPerSecond(clock.published->in_base_units()));
-  if (clock.highest) atomic.ceiling = AmountPerSecond(FlopsPerSecond(clock.highest->in_base_units()));
+  if (clock.highest)
+    atomic.ceiling = AmountPerSecond(FlopsPerSecond(clock.highest->in_base_units()));
   rates.set(unit_id(Unit::atomic), atomic);
 }
 
@@ -324,20 +326,31 @@ std::string device_key_of(ResourceId id) {
   switch (id.unit) {
     case Unit::tensor:
     case Unit::vector:
-    case Unit::sfu: return "rate." + name_of(id);
+    case Unit::sfu:
+      return "rate." + name_of(id);
     case Unit::product:
-    case Unit::linear: return "rate.vector." + std::string(name_of(id.input));
-    case Unit::hbm: return "memory.hbm.bandwidth";
-    case Unit::l2: return "memory.l2.bandwidth";
-    case Unit::shared: return "memory.shared.bytes_per_clock_per_unit";
-    case Unit::l1_port: return "memory.l1_port.bytes_per_clock_per_unit";
-    case Unit::h2d: return "link.h2d.bandwidth";
-    case Unit::d2h: return "link.d2h.bandwidth";
+    case Unit::linear:
+      return "rate.vector." + std::string(name_of(id.input));
+    case Unit::hbm:
+      return "memory.hbm.bandwidth";
+    case Unit::l2:
+      return "memory.l2.bandwidth";
+    case Unit::shared:
+      return "memory.shared.bytes_per_clock_per_unit";
+    case Unit::l1_port:
+      return "memory.l1_port.bytes_per_clock_per_unit";
+    case Unit::h2d:
+      return "link.h2d.bandwidth";
+    case Unit::d2h:
+      return "link.d2h.bandwidth";
     case Unit::peer_out:
-    case Unit::peer_in: return "link.peer.bandwidth";
+    case Unit::peer_in:
+      return "link.peer.bandwidth";
     case Unit::net_out:
-    case Unit::net_in: return "link.network.bandwidth";
-    default: return name_of(id);
+    case Unit::net_in:
+      return "link.network.bandwidth";
+    default:
+      return name_of(id);
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device resolved for one clock choice: an array of rates indexed by resource id.
 //   ceiling = units × operations per clock × highest clock (fast ends of all ranges)   → floors
-//   nominal = units × operations per clock × published clock (best-supported figures)  → nominal terms
+//   nominal = units × operations per clock × published clock (best-supported figures)  → nominal
+//   terms
 // Pooled rates (design §5): product.P = max(vector, tensor, their sum, declared emulations),
 // linear.P = vector + fastest tensor rate, sfu = sfu × packing + fastest vector rate.
 #pragma once
@@ -18,28 +19,32 @@
 namespace floorline {
 
 struct ClockChoice {
-  std::optional<Hertz> sm_clock;  ///< --sm-clock: scales compute and shared memory exactly, caps not
-  double memory_scale = 1;        ///< --mem-clock-scale: scales HBM
+  std::optional<Hertz>
+      sm_clock;             ///< --sm-clock: scales compute and shared memory exactly, caps not
+  double memory_scale = 1;  ///< --mem-clock-scale: scales HBM
 };
 
 struct Rate {
-  AmountPerSecond ceiling;      ///< fast end; meaningless unless has_ceiling
-  AmountPerSecond nominal;      ///< as published
-  bool known = false;           ///< the device states something
-  bool has_ceiling = false;     ///< false: results that rest on it are not proven sound
-  bool provisional = false;     ///< best_seen: beating it refutes the probe first
+  AmountPerSecond ceiling;   ///< fast end; meaningless unless has_ceiling
+  AmountPerSecond nominal;   ///< as published
+  bool known = false;        ///< the device states something
+  bool has_ceiling = false;  ///< false: results that rest on it are not proven sound
+  bool provisional = false;  ///< best_seen: beating it refutes the probe first
   RateKind kind = RateKind::ceiling;
-  ResourceId via;               ///< the unit that gives it, for printing
-  bool pooled = false;          ///< two units share the work
-  const char* how = "";         ///< in words, when the rate is not simply that of `via`
+  ResourceId via;        ///< the unit that gives it, for printing
+  bool pooled = false;   ///< two units share the work
+  const char* how = "";  ///< in words, when the rate is not simply that of `via`
 };
 
 class Rates {
  public:
   Rates();  // nothing known
   [[nodiscard]] const Rate& operator[](ResourceId id) const { return rates_[slot_[id.index()]]; }
-  /// Observed rates give no floor; their terms are shown apart. `known` is false when there is none.
-  [[nodiscard]] const Rate& observed(Unit unit) const { return observed_[static_cast<std::size_t>(unit)]; }
+  /// Observed rates give no floor; their terms are shown apart. `known` is false when there is
+  /// none.
+  [[nodiscard]] const Rate& observed(Unit unit) const {
+    return observed_[static_cast<std::size_t>(unit)];
+  }
   void set(ResourceId id, const Rate& rate);
   void set_observed(Unit unit, const Rate& rate);
   [[nodiscard]] std::vector<ResourceId> known() const;
@@ -54,7 +59,8 @@ class Rates {
 Rates resolve_rates(const DeviceSpec& device, const ClockChoice& clocks);
 OnChip resolve_on_chip(const DeviceSpec& device);
 
-/// The key of the device file that would supply `id` ("rate.tensor.bf16.fp32", "memory.hbm.bandwidth").
+/// The key of the device file that would supply `id` ("rate.tensor.bf16.fp32",
+/// "memory.hbm.bandwidth").
 std::string device_key_of(ResourceId id);
 
 /// P/B at one level and precision, nominal figures; absent when either is.

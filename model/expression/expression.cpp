@@ -234,13 +234,14 @@ double apply_binary(Code code, double a, double b) {
 int SymbolTable::slot(std::string_view name) {
   if (const auto found = find(name)) return *found;
   names_.emplace_back(name);
+  slots_.emplace(names_.back(), static_cast<int>(names_.size()) - 1);
   return static_cast<int>(names_.size()) - 1;
 }
 
 std::optional<int> SymbolTable::find(std::string_view name) const {
-  const auto found = std::find(names_.begin(), names_.end(), name);
-  if (found == names_.end()) return std::nullopt;
-  return static_cast<int>(found - names_.begin());
+  const auto found = slots_.find(name);
+  if (found == slots_.end()) return std::nullopt;
+  return found->second;
 }
 
 Expression::Expression(double constant)

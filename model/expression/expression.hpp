@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +27,7 @@ class SymbolTable {
 
  private:
   std::vector<std::string> names_;
+  std::map<std::string, int, std::less<>> slots_;
 };
 
 class Expression {

@@ -45,7 +45,8 @@ class PathFinder {
       start = std::max(start, ready[static_cast<std::size_t>(use.tensor)]);
     }
     const double end = start + duration(i);
-    for (const TensorUse& use : graph_.outputs(op)) ready[static_cast<std::size_t>(use.tensor)] = end;
+    for (const TensorUse& use : graph_.outputs(op))
+      ready[static_cast<std::size_t>(use.tensor)] = end;
     return end;
   }
   void run_operator(std::size_t i, std::vector<double>& ready) {
@@ -53,7 +54,8 @@ class PathFinder {
   }
 
   [[nodiscard]] std::span<const BoundCarry> carries(const BoundRepeat& repeat) const {
-    return {graph_.carries.data() + repeat.first_carry, static_cast<std::size_t>(repeat.carry_count)};
+    return {graph_.carries.data() + repeat.first_carry,
+            static_cast<std::size_t>(repeat.carry_count)};
   }
 
   double run_block(const BoundRepeat& repeat, std::vector<double>& ready) const {
@@ -95,7 +97,8 @@ class PathFinder {
     for (std::size_t i = 0; i < side; ++i) {
       for (std::size_t j = 0; j < side; ++j) {
         double best = kNever;
-        for (std::size_t k = 0; k < side; ++k) best = std::max(best, a[i * side + k] + b[k * side + j]);
+        for (std::size_t k = 0; k < side; ++k)
+          best = std::max(best, a[i * side + k] + b[k * side + j]);
         out[i * side + j] = best;
       }
     }
@@ -125,7 +128,8 @@ class PathFinder {
   void run_repeat(const BoundRepeat& repeat) {
     if (repeat.times < 1 || repeat.op_count == 0) {
       for (const BoundCarry& c : carries(repeat)) {
-        floors_.ready[static_cast<std::size_t>(c.made)] = floors_.ready[static_cast<std::size_t>(c.read)];
+        floors_.ready[static_cast<std::size_t>(c.made)] =
+            floors_.ready[static_cast<std::size_t>(c.read)];
       }
       return;
     }

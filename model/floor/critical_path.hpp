@@ -3,7 +3,8 @@
 // A repeat block of n iterations is not unrolled. One iteration maps the times at which its carried
 // tensors are ready to the times at which it makes the next ones: x' = A ⊗ x in the (max, +)
 // algebra, with one more row for everything that is ready from outside and one for the latest end
-// so far. n iterations are Aⁿ, by squaring (Baccelli, Cohen, Olsder, Quadrat, "Synchronization and Linearity", 1992, §1.2).
+// so far. n iterations are Aⁿ, by squaring (Baccelli, Cohen, Olsder, Quadrat, "Synchronization and
+// Linearity", 1992, §1.2).
 #pragma once
 
 #include <cstdint>

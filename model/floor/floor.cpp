@@ -36,7 +36,8 @@ bool comes_first(const Term& a, const Term& b) {
 void rank_terms(Floor& floor) {
   for (int i = 0; i < floor.count; ++i) {
     const Term& term = floor.terms[static_cast<std::size_t>(i)];
-    if (floor.binding < 0 || comes_first(term, floor.terms[static_cast<std::size_t>(floor.binding)])) {
+    if (floor.binding < 0 ||
+        comes_first(term, floor.terms[static_cast<std::size_t>(floor.binding)])) {
       floor.runner_up = floor.binding;
       floor.binding = i;
     } else if (floor.runner_up < 0 ||
@@ -47,8 +48,9 @@ void rank_terms(Floor& floor) {
   if (floor.binding < 0) return;
   floor.provisional = floor.binding_term().rate->provisional;
   floor.proven = floor.binding_term().rate->has_ceiling;
-  floor.tie = floor.runner_up >= 0 &&
-              equal_times(floor.time(), floor.terms[static_cast<std::size_t>(floor.runner_up)].time);
+  floor.tie =
+      floor.runner_up >= 0 &&
+      equal_times(floor.time(), floor.terms[static_cast<std::size_t>(floor.runner_up)].time);
 }
 
 /// Than HBM: at a low SM clock it may be.
@@ -139,7 +141,8 @@ ObservedTerms observed_terms(const Demand& demand, const Rates& rates) {
   add(Unit::hbm, Amount(demand.hbm_read + demand.hbm_write));
   add(Unit::l2, Amount(demand.hbm_read + demand.hbm_write));
   for (const DemandEntry& entry : demand.list()) {
-    if (amount_kind(entry.resource.unit) == AmountKind::bytes && entry.resource.unit != Unit::l1_port) {
+    if (amount_kind(entry.resource.unit) == AmountKind::bytes &&
+        entry.resource.unit != Unit::l1_port) {
       add(entry.resource.unit, entry.amount);
     }
   }

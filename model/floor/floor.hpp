@@ -3,8 +3,8 @@
 // concurrent (the roofline of Williams, Waterman, Patterson 2009, turned into a bound on time).
 //   cold           each distinct input byte is read once from HBM, each output byte written once
 //   any residency  HBM bytes ≥ max(0, reads − S) + max(0, writes − S): whatever was on chip before.
-//                  S = S_keep when kernels do not overlap, S_all when the next may start before this
-//                  one ends. It alone may call a measurement impossible.
+//                  S = S_keep when kernels do not overlap, S_all when the next may start before
+//                  this one ends. It alone may call a measurement impossible.
 // Floors use ceilings (fast ends); nominal terms use published figures. A resource whose rate is
 // only observed gives no term. Not modelled: latency, launch, occupancy, clocks below the highest.
 #pragma once
@@ -21,13 +21,13 @@
 namespace floorline {
 
 enum class Residency : std::uint8_t {
-  cold,           ///< nothing of it on chip at the start, every output in HBM at the end
-  any_keep,       ///< any residency, kernels do not overlap: S_keep
-  any_all,        ///< any residency, kernels may overlap: S_all
+  cold,      ///< nothing of it on chip at the start, every output in HBM at the end
+  any_keep,  ///< any residency, kernels do not overlap: S_keep
+  any_all,   ///< any residency, kernels may overlap: S_all
 };
 
 struct Term {
-  ResourceId resource;         ///< as printed: the unit that gives the rate
+  ResourceId resource;  ///< as printed: the unit that gives the rate
   Amount amount;
   const Rate* rate = nullptr;  ///< into the Rates the floor was computed with
   Seconds time{0};
@@ -48,12 +48,12 @@ struct Floor {
   static constexpr int kCapacity = Demand::kCapacity + 1;
   std::array<Term, kCapacity> terms{};
   int count = 0;
-  int binding = -1;    ///< index of the largest term; -1: no work at all
+  int binding = -1;  ///< index of the largest term; -1: no work at all
   int runner_up = -1;
   bool tie = false;
-  bool proven = true;            ///< false: the binding term rests on a rate without a ceiling
-  bool provisional = false;      ///< the binding rate is best_seen
-  bool memory_unknown = false;   ///< any residency asked of a device whose caches are not known
+  bool proven = true;           ///< false: the binding term rests on a rate without a ceiling
+  bool provisional = false;     ///< the binding rate is best_seen
+  bool memory_unknown = false;  ///< any residency asked of a device whose caches are not known
 
   [[nodiscard]] Seconds time() const {
     return binding < 0 ? Seconds(0) : terms[static_cast<std::size_t>(binding)].time;
@@ -63,7 +63,9 @@ struct Floor {
   [[nodiscard]] std::span<const Term> list() const {
     return {terms.data(), static_cast<std::size_t>(count)};
   }
-  [[nodiscard]] const Term& binding_term() const { return terms[static_cast<std::size_t>(binding)]; }
+  [[nodiscard]] const Term& binding_term() const {
+    return terms[static_cast<std::size_t>(binding)];
+  }
   [[nodiscard]] std::optional<BreakEven> break_even() const;
 };
 

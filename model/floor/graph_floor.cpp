@@ -31,9 +31,9 @@ TrafficScale traffic_scale(const BoundGraph& graph, const BoundOperator& op,
           writes > Bytes(0) ? demand.hbm_write / writes : 0};
 }
 
-/// Bytes of tensors that enter the graph from outside, each once: the largest part any reader needs.
-/// Bytes of tensors that leave it: outputs and state that an operator writes.
-/// Where ranks share what a router decides, the mean rank: it exists for the whole graph.
+/// Bytes of tensors that enter the graph from outside, each once: the largest part any reader
+/// needs. Bytes of tensors that leave it: outputs and state that an operator writes. Where ranks
+/// share what a router decides, the mean rank: it exists for the whole graph.
 void fused_traffic(const BoundGraph& graph, const OnChip& chip, GraphFloors& result) {
   std::vector<double>& most_read = result.ready;  // scratch by tensor
   std::fill(most_read.begin(), most_read.end(), 0.0);
@@ -50,8 +50,8 @@ void fused_traffic(const BoundGraph& graph, const OnChip& chip, GraphFloors& res
       const BoundTensor& tensor = graph.tensors[t];
       if (tensor.producer >= 0 || tensor.role == TensorRole::intermediate) continue;
       // An operator touches no more instances than it has iterations.
-      const double part = reads.bytes(k).in_base_units() * scale.read *
-                          std::min(tensor.copies, op.times);
+      const double part =
+          reads.bytes(k).in_base_units() * scale.read * std::min(tensor.copies, op.times);
       most_read[t] = std::max(most_read[t], part);
     }
     for (const TensorUse& use : graph.outputs(op)) {
@@ -182,6 +182,9 @@ void graph_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chi
   critical_path_floors(graph, rates, result);
   // A floor that holds without a condition holds with one.
   result.critical_path.any = std::max(result.critical_path.any, result.fused.any);
+  // Rounding of two orders of summation only.
+  result.critical_path.cold = std::min(result.critical_path.cold, result.serial.cold);
+  result.fused.cold = std::min(result.fused.cold, result.critical_path.cold);
   result.serial.any = std::max(result.serial.any, result.critical_path.any);
   result.serial_binding = largest_serial_resource(result);
 }

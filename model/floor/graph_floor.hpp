@@ -22,7 +22,7 @@ namespace floorline {
 struct OperatorFloors {
   Demand demand;
   Floor cold;
-  Floor any;      ///< any residency, kernels do not overlap
+  Floor any;                  ///< any residency, kernels do not overlap
   Seconds any_overlapped{0};  ///< any residency, other kernels may run meanwhile
   double times = 1;
 };
@@ -47,13 +47,13 @@ struct GraphDemand {
 struct GraphFloors {
   std::vector<OperatorFloors> ops;  ///< as the graph's operators
   ResidencyTimes serial, critical_path, fused;
-  Seconds fused_proven{0};          ///< fused, any residency, of resources with a ceiling only
-  GraphDemand sum;                  ///< every operator's demand, times its count
-  GraphDemand fused_demand;         ///< bytes of the graph's own inputs and outputs only
-  ResourceId serial_binding;        ///< with the largest share of the serial cold floor
-  ResourceId fused_binding;         ///< of the fused cold floor
+  Seconds fused_proven{0};    ///< fused, any residency, of resources with a ceiling only
+  GraphDemand sum;            ///< every operator's demand, times its count
+  GraphDemand fused_demand;   ///< bytes of the graph's own inputs and outputs only
+  ResourceId serial_binding;  ///< with the largest share of the serial cold floor
+  ResourceId fused_binding;   ///< of the fused cold floor
   bool proven = true;
-  bool any_known = true;            ///< caches known, so that any-residency floors have a memory term
+  bool any_known = true;  ///< caches known, so that any-residency floors have a memory term
 
   // Scratch of the longest path, kept so that evaluation allocates nothing.
   std::vector<double> ready;   ///< by tensor
@@ -63,7 +63,8 @@ struct GraphFloors {
 
 /// Sizes the arrays for `graph`; after this graph_floors() allocates nothing.
 void prepare(const BoundGraph& graph, GraphFloors& result);
-void graph_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip, GraphFloors& result);
+void graph_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
+                  GraphFloors& result);
 
 /// Fraction of the serial cold floor bound by each resource, largest first.
 struct Share {

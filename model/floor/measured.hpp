@@ -42,6 +42,7 @@ Seconds measured_time(std::string_view text, const MeasuredWork& work);
 bool is_token_rate(std::string_view text);
 
 /// `any` is absent when the device's caches are not known; compute floors then stand in for it.
-Measured judge(Seconds time, Seconds cold, std::optional<Seconds> any);
+/// `proven`: the cold floor rests on ceilings; below one that does not, nothing is said of caches.
+Measured judge(Seconds time, Seconds cold, std::optional<Seconds> any, bool proven = true);
 
 }  // namespace floorline

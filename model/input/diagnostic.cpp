@@ -185,7 +185,8 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   std::vector<std::string> longer;  // names that begin with what was typed
   for (const std::string& candidate : candidates) {
-    if (word.size() >= kMinPrefixBytes && lower(candidate).starts_with(lower(word))) longer.push_back(candidate);
+    if (word.size() >= kMinPrefixBytes && lower(candidate).starts_with(lower(word)))
+      longer.push_back(candidate);
   }
   if (longer.size() > 1 && longer.size() <= kMostSuggested) {
     std::string text = "; did you mean ";
@@ -195,7 +196,8 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
     }
     return text + "?";
   }
-  if (longer.size() == 1 && longer.front() != word) return "; did you mean \"" + longer.front() + "\"?";
+  if (longer.size() == 1 && longer.front() != word)
+    return "; did you mean \"" + longer.front() + "\"?";
   const std::string nearest = nearest_name(word, candidates);
   if (nearest.empty() || nearest == word) return {};
   return "; did you mean \"" + nearest + "\"?";

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <system_error>
 
@@ -104,6 +105,12 @@ Node parse_document(std::string_view text, std::string_view file_name) {
 
 std::string read_text_file(const std::string& path) {
   if (path.find('\0') != std::string::npos) refuse(path, "cannot open: no such file");
+  // A pipe or a device may never end.
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  const bool odd = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+                   !std::filesystem::is_directory(status);
+  if (odd) refuse(path, "cannot open: not a regular file");
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) refuse(path, "cannot open: " + reason_of(errno));
   std::string text;

@@ -8,10 +8,12 @@
 namespace floorline {
 
 [[noreturn]] inline void expectation_failed(const char* condition, const char* file, int line) {
-  throw std::logic_error(std::string(file) + ":" + std::to_string(line) + ": expected " + condition);
+  throw std::logic_error(std::string(file) + ":" + std::to_string(line) + ": expected " +
+                         condition);
 }
 
 }  // namespace floorline
 
-#define FLOORLINE_EXPECT(condition) \
-  ((condition) ? static_cast<void>(0) : ::floorline::expectation_failed(#condition, __FILE__, __LINE__))
+#define FLOORLINE_EXPECT(condition)   \
+  ((condition) ? static_cast<void>(0) \
+               : ::floorline::expectation_failed(#condition, __FILE__, __LINE__))

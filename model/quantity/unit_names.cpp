@@ -309,7 +309,11 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension dimension) {
     return failed(quoted(text) + " has no unit; " + expected(dimension));
   }
   const std::optional<double> base = scaled(parts.number, factor);
-  if (!base) return failed(quoted(text) + " is out of range; " + expected(dimension));
+  // Amounts of this size are slips of a unit or attempts at overflow, not machines or runs.
+  constexpr double kLargest = 1e36;
+  constexpr double kSmallest = 1e-24;
+  const bool sane = base && *base <= kLargest && (*base == 0 || *base >= kSmallest);
+  if (!sane) return failed(quoted(text) + " is out of range; " + expected(dimension));
   return {*base, {}};
 }
 

@@ -146,7 +146,9 @@ std::string count_text(double count) { return exact_text(count); }
 std::string times_text(Seconds t, bool known) { return known ? to_text(t) : "not known"; }
 
 std::string runner_up_text(const Floor& floor) {
-  if (floor.tie) return "tie with " + short_words_for(floor.list()[static_cast<std::size_t>(floor.runner_up)].resource);
+  if (floor.tie)
+    return "tie with " +
+           short_words_for(floor.list()[static_cast<std::size_t>(floor.runner_up)].resource);
   const auto even = floor.break_even();
   if (!even) return "none";
   const Term& next = floor.list()[static_cast<std::size_t>(floor.runner_up)];
@@ -171,9 +173,9 @@ std::vector<std::string> op_row(const Operator& op, const OperatorFloors& f, dou
 Table operator_table(const BoundReport& report) {
   const Evaluation& e = *report.evaluation;
   Table table;
-  table.columns = {{"operator", false, true}, {"count", true},        {"FLOPs", true},
-                   {"HBM bytes", true}, {"FLOP/B", true},       {"floor (cold)", true},
-                   {"share", true},     {"bound by", false},    {"next limit", false}};
+  table.columns = {{"operator", false, true}, {"count", true},     {"FLOPs", true},
+                   {"HBM bytes", true},       {"FLOP/B", true},    {"floor (cold)", true},
+                   {"share", true},           {"bound by", false}, {"next limit", false}};
   const double whole = e.floors.serial.cold.in_base_units();
   const std::vector<std::size_t> order = by_share(e.floors);
   const std::size_t rows = report.inputs.top > 0
@@ -184,9 +186,15 @@ Table operator_table(const BoundReport& report) {
   }
   if (order.size() > 1) {
     const GraphDemand& sum = e.floors.sum;
-    table.totals = {"all " + std::to_string(order.size()), "", to_text(sum.flops),
-                    to_text(sum.hbm_read + sum.hbm_write), "", to_text(e.floors.serial.cold), "100 %",
-                    "", ""};
+    table.totals = {"all " + std::to_string(order.size()),
+                    "",
+                    to_text(sum.flops),
+                    to_text(sum.hbm_read + sum.hbm_write),
+                    "",
+                    to_text(e.floors.serial.cold),
+                    "100 %",
+                    "",
+                    ""};
   }
   table.footnotes.push_back("next limit: the runner-up and its time as a share of the floor");
   if (rows < order.size()) {
@@ -206,14 +214,17 @@ Section totals_section(const BoundReport& report) {
   };
   const bool some = holds_for_some_routing(*report.evaluation);
   row("fused", f.fused, some ? "the routing is as chosen" : "always");
-  row("critical path", f.critical_path, "operators start after their producers end");
-  row("serial", f.serial, "kernels do not overlap");
+  row("critical path", f.critical_path,
+      "operators start after their producers end; cold: nothing kept on chip between");
+  row("serial", f.serial, "kernels do not overlap; cold: nothing kept on chip between");
   std::string shares;
   for (const Share& share : serial_shares(f)) {
-    shares += (shares.empty() ? "" : ", ") + words_for(share.resource) + " " + percent_text(share.fraction);
+    shares += (shares.empty() ? "" : ", ") + words_for(share.resource) + " " +
+              percent_text(share.fraction);
   }
   table.footnotes.push_back("serial floor bound by: " + (shares.empty() ? "nothing" : shares));
-  for (std::string& line : routing_lines(*report.evaluation)) table.footnotes.push_back(std::move(line));
+  for (std::string& line : routing_lines(*report.evaluation))
+    table.footnotes.push_back(std::move(line));
   section.tables.push_back(std::move(table));
   return section;
 }
@@ -240,13 +251,16 @@ Section model_section(const BoundReport& report) {
   field("FLOPs per token", to_text(model.work_per_token));
   if (model.training) {
     const TrainingWork& t = *model.training;
-    field("model FLOPs", to_text(t.model) + " per token (forward and backward, products and attention)");
+    field("model FLOPs",
+          to_text(t.model) + " per token (forward and backward, products and attention)");
     field("hardware FLOPs", to_text(t.hardware) + " per token (what is computed again included); " +
                                 to_text(t.scores) + " more if scores are computed again");
-    field("by convention", to_text(t.conventional.model) + " per token (6 N + 12 heads head_dim layers sequence)");
+    field("by convention",
+          to_text(t.conventional.model) + " per token (6 N + 12 heads head_dim layers sequence)");
   }
   field("weights and state", resident_text(report));
-  field(model.phase == "prefill" ? "prefill" : (model.request ? "last step" : "step"), "at least " + to_text(model.step));
+  field(model.phase == "prefill" ? "prefill" : (model.request ? "last step" : "step"),
+        "at least " + to_text(model.step));
   field("tokens", "at most " + number_text(model.tokens_per_s_ceiling, 4) + " token/s");
   if (model.ttft) field("time to first token", "at least " + to_text(*model.ttft));
   if (model.tpot) field("time per output token", "at least " + to_text(*model.tpot));
@@ -265,15 +279,19 @@ Section single_section(const BoundReport& report) {
     section.fields.push_back({name, std::move(value)});
   };
   Table table;
-  table.columns = {{"resource", false}, {"demand", true}, {"at most", true}, {"at least", true},
+  table.columns = {{"resource", false},
+                   {"demand", true},
+                   {"at most", true},
+                   {"at least", true},
                    {"nominal", true}};
   for (const Term& term : f.cold.list()) {
     const AmountPerSecond rate = term.rate->has_ceiling ? term.rate->ceiling : term.rate->nominal;
-    table.rows.push_back({words_for(term), amount_text(term.resource, term.amount),
-                          rate_text(term.resource, rate) + (term.rate->has_ceiling ? "" : " (nominal)"),
-                          to_text(term.time),
-                          term.nominal_time() ? to_text(*term.nominal_time()) : "-"});
+    table.rows.push_back(
+        {words_for(term), amount_text(term.resource, term.amount),
+         rate_text(term.resource, rate) + (term.rate->has_ceiling ? "" : " (nominal)"),
+         to_text(term.time), term.nominal_time() ? to_text(*term.nominal_time()) : "-"});
   }
+  if (f.cold.binding < 0) field("floor (cold)", "0 s: nothing is asked of any resource");
   if (f.cold.binding >= 0) {
     field("floor (cold)", to_text(f.cold.time()) + ", bound by " +
                               words_for(f.cold.binding_term()) + (f.cold.tie ? " (tie)" : "") +
@@ -285,11 +303,14 @@ Section single_section(const BoundReport& report) {
                             demand_words_for(f.cold.binding_term().resource) + " (factor " +
                             number_text(even->factor, 4) + ")");
   }
-  if (const auto i = intensity(f.demand)) field("intensity", to_text(*i) + (report.machine == nullptr ? "" : " at HBM"));
+  if (const auto i = intensity(f.demand))
+    field("intensity", to_text(*i) + (report.machine == nullptr ? "" : " at HBM"));
   if (report.machine != nullptr) {
-    field("any residency", f.any.memory_unknown ? "not known" : to_text(f.any.time()) + " (kernels do not overlap)");
+    field("any residency",
+          f.any.memory_unknown ? "not known" : to_text(f.any.time()) + " (kernels do not overlap)");
   }
-  for (std::string& line : routing_lines(*report.evaluation)) table.footnotes.push_back(std::move(line));
+  for (std::string& line : routing_lines(*report.evaluation))
+    table.footnotes.push_back(std::move(line));
   section.tables.push_back(std::move(table));
   return section;
 }
@@ -311,12 +332,13 @@ Table csv_table(const BoundReport& report) {
         {e.graph.ops[k].name, kind_of(e.graph.ops[k]), exact_text(f.times),
          exact_text(f.demand.flops.in_base_units()),
          numbers ? "" : exact_text(f.demand.hbm_read.in_base_units()),
-         numbers ? "" : exact_text(f.demand.hbm_write.in_base_units()), i ? exact_text(i->in_base_units()) : "",
-         exact_text(f.cold.time().in_base_units()),
+         numbers ? "" : exact_text(f.demand.hbm_write.in_base_units()),
+         i ? exact_text(i->in_base_units()) : "", exact_text(f.cold.time().in_base_units()),
          f.any.memory_unknown ? "" : exact_text(f.any.time().in_base_units()),
          none ? "" : name_of(f.cold.binding_term().resource),
-         f.cold.runner_up < 0 ? ""
-                              : name_of(f.cold.list()[static_cast<std::size_t>(f.cold.runner_up)].resource)});
+         f.cold.runner_up < 0
+             ? ""
+             : name_of(f.cold.list()[static_cast<std::size_t>(f.cold.runner_up)].resource)});
   }
   return csv;
 }
@@ -339,7 +361,8 @@ Section head_section(const BoundReport& report) {
   if (report.inputs.workload.empty()) what = "kernel by numbers";
   section.title = what + (report.machine == nullptr ? "" : " on " + device_line(*report.machine));
   if (report.inputs.ranks > 1) {
-    section.lines.push_back("Amounts are for one of " + count_text(report.inputs.ranks) + " ranks.");
+    section.lines.push_back("Amounts are for one of " + count_text(report.inputs.ranks) +
+                            " ranks.");
   }
   return section;
 }
@@ -353,7 +376,8 @@ Judging judging_of(const BoundReport& report) {
     const ModelJudging& m = report.model->judging;
     const bool rate = report.inputs.measured && is_token_rate(*report.inputs.measured);
     const ResidencyTimes& times = rate ? m.throughput : m.latency;
-    return {{m.work_per_rank, m.traffic_per_rank, m.tokens}, times.cold,
+    return {{m.work_per_rank, m.traffic_per_rank, m.tokens},
+            times.cold,
             rate ? m.throughput_proven : m.latency_proven,
             rate ? m.throughput_serial : m.latency_serial};
   }
@@ -384,13 +408,15 @@ std::optional<Measured> judge_measured(const BoundReport& report) {
   const auto given = parse_any_quantity(*report.inputs.measured);
   const bool rate = given && given->dimension == Dimension::bytes_per_second;
   if (rate && only_collectives(report.evaluation->graph)) {
-    throw InputError(Diagnostic{position_in("command line"), "--measured",
-                                "a bandwidth of a collective may be its algorithm's (message / time), the "
-                                "bus's or HBM's; expected the time"});
+    throw InputError(
+        Diagnostic{position_in("command line"), "--measured",
+                   "a bandwidth of a collective may be its algorithm's (message / time), the "
+                   "bus's or HBM's; expected the time"});
   }
   Judging j = judging_of(report);
   if (holds_for_some_routing(*report.evaluation)) j.any.reset();
-  return judge(measured_time(*report.inputs.measured, j.work), j.cold, j.any);
+  return judge(measured_time(*report.inputs.measured, j.work), j.cold, j.any,
+               report.evaluation->floors.proven);
 }
 
 Document bound_document(const BoundReport& report) {
@@ -410,7 +436,7 @@ Document bound_document(const BoundReport& report) {
   if (report.inputs.explain) doc.json.set("derivation", json_of(explain(report)));
 
   doc.sections.push_back(head_section(report));
-  if (e.graph.ops.size() == 1) {
+  if (e.graph.ops.size() == 1 && e.floors.ops.front().times == 1) {
     doc.sections.push_back(single_section(report));
   } else {
     doc.sections.push_back({"", {}, {}, {operator_table(report)}});

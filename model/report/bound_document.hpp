@@ -19,9 +19,9 @@ struct BoundInputs {
   std::vector<std::string> set;
   std::optional<std::string> measured;
   double ranks = 1;
-  int top = 0;           ///< rows of the operator table; 0: all
+  int top = 0;  ///< rows of the operator table; 0: all
   bool explain = false;
-  Json numbers;          ///< a kernel by numbers: what was typed
+  Json numbers;  ///< a kernel by numbers: what was typed
 };
 
 struct BoundReport {

@@ -76,7 +76,9 @@ Json changes_json(const std::vector<CompareRow>& rows, const BoundReport& first)
         by_device.set(row.device, binding_of(*row.report, op, false));
       }
     }
-    all.push(Json::object().set("name", first.evaluation->graph.ops[op].name).set("binding", std::move(by_device)));
+    all.push(Json::object()
+                 .set("name", first.evaluation->graph.ops[op].name)
+                 .set("binding", std::move(by_device)));
   }
   return all;
 }
@@ -84,7 +86,8 @@ Json changes_json(const std::vector<CompareRow>& rows, const BoundReport& first)
 Table device_table(const std::vector<CompareRow>& rows, const BoundReport* first) {
   Table table;
   const bool model = first != nullptr && first->model.has_value();
-  table.columns = {{"device", false}, {"fused", true}, {"fused, any residency", true}, {"serial", true}};
+  table.columns = {
+      {"device", false}, {"fused", true}, {"fused, any residency", true}, {"serial", true}};
   if (model) table.columns.push_back({"token/s at most", true});
   table.columns.push_back({"ratio", true});
   table.columns.push_back({"bound by", false});
@@ -110,11 +113,14 @@ Table device_table(const std::vector<CompareRow>& rows, const BoundReport* first
                         : "-");
     cells.push_back(words_for(f.serial_binding));
     if (const auto m = judge_measured(*row.report)) {
-      cells.push_back(std::string(name_of(m->verdict)) + ", " + factor_text(m->ratio_cold) + " cold");
+      cells.push_back(std::string(name_of(m->verdict)) + ", " + factor_text(m->ratio_cold) +
+                      " cold");
     }
     table.rows.push_back(std::move(cells));
   }
-  table.footnotes.push_back("ratio: serial cold floor of the first device over this one's; a ratio of floors is not a promise");
+  table.footnotes.push_back(
+      "ratio: serial cold floor of the first device over this one's; a ratio of floors is not a "
+      "promise");
   return table;
 }
 
@@ -129,7 +135,8 @@ Table change_table(const std::vector<CompareRow>& rows, const BoundReport& first
     std::vector<std::string> cells{first.evaluation->graph.ops[op].name};
     for (const CompareRow& row : rows) {
       if (!row.report) continue;
-      cells.push_back(op < row.report->evaluation->graph.ops.size() ? binding_of(*row.report, op, true) : "-");
+      cells.push_back(
+          op < row.report->evaluation->graph.ops.size() ? binding_of(*row.report, op, true) : "-");
     }
     table.rows.push_back(std::move(cells));
   }
@@ -138,13 +145,15 @@ Table change_table(const std::vector<CompareRow>& rows, const BoundReport& first
 
 Table csv_table(const std::vector<CompareRow>& rows) {
   Table csv;
-  for (const char* name : {"device", "fused_cold_s", "fused_any_residency_s", "critical_path_cold_s",
-                           "serial_cold_s", "binding", "measured_s", "verdict", "reason"}) {
+  for (const char* name :
+       {"device", "fused_cold_s", "fused_any_residency_s", "critical_path_cold_s", "serial_cold_s",
+        "binding", "measured_s", "verdict", "reason"}) {
     csv.columns.push_back({name, false});
   }
   for (const CompareRow& row : rows) {
     if (!row.report) {
-      csv.rows.push_back({row.device, "", "", "", "", "", "", "", row.reasons.empty() ? "" : row.reasons.front()});
+      csv.rows.push_back(
+          {row.device, "", "", "", "", "", "", "", row.reasons.empty() ? "" : row.reasons.front()});
       continue;
     }
     const GraphFloors& f = row.report->evaluation->floors;

@@ -29,12 +29,22 @@ struct NumberRow {
 };
 
 /// Keys that describe any accelerator: a file that leaves one out does not know it.
-constexpr std::array<std::string_view, 16> kExpectedKeys{
-    "units",          "memory.sector_bytes",    "memory.hbm.bandwidth", "memory.hbm.capacity",
-    "memory.hbm.driver_capacity", "memory.l2.capacity", "memory.l2.bandwidth",
-    "memory.shared.capacity_per_unit", "memory.registers.capacity_per_unit", "link.h2d.bandwidth",
-    "link.d2h.bandwidth", "link.peer.bandwidth", "topology.devices_per_node", "topology.kind",
-    "topology.in_network_reduction", "topology.multicast"};
+constexpr std::array<std::string_view, 16> kExpectedKeys{"units",
+                                                         "memory.sector_bytes",
+                                                         "memory.hbm.bandwidth",
+                                                         "memory.hbm.capacity",
+                                                         "memory.hbm.driver_capacity",
+                                                         "memory.l2.capacity",
+                                                         "memory.l2.bandwidth",
+                                                         "memory.shared.capacity_per_unit",
+                                                         "memory.registers.capacity_per_unit",
+                                                         "link.h2d.bandwidth",
+                                                         "link.d2h.bandwidth",
+                                                         "link.peer.bandwidth",
+                                                         "topology.devices_per_node",
+                                                         "topology.kind",
+                                                         "topology.in_network_reduction",
+                                                         "topology.multicast"};
 
 struct NumberRows {
   std::vector<NumberRow> rows;
@@ -51,7 +61,8 @@ struct NumberRows {
     NumberRow row;
     row.key = path.empty() ? std::string(leaf) : path + "." + leaf;
     if (!member.known && member.unknown_because.empty()) {
-      const bool expected = std::find(kExpectedKeys.begin(), kExpectedKeys.end(), row.key) != kExpectedKeys.end();
+      const bool expected =
+          std::find(kExpectedKeys.begin(), kExpectedKeys.end(), row.key) != kExpectedKeys.end();
       absent += expected ? 1 : 0;
       return;
     }
@@ -60,7 +71,8 @@ struct NumberRows {
     if (member.known) {
       const Sourced<Q>& s = *member.known;
       row.value = plain_text(s.value);
-      if (plain_text(s.low) != plain_text(s.high)) row.range = plain_text(s.low) + " to " + plain_text(s.high);
+      if (plain_text(s.low) != plain_text(s.high))
+        row.range = plain_text(s.low) + " to " + plain_text(s.high);
       if (row.key.find("bandwidth") != std::string::npos) row.kind = name_of(s.kind);
       row.origin = name_of(s.from.origin);
       row.source = s.from.source;
@@ -111,7 +123,8 @@ Json rates_json(const Machine& machine) {
     if (!shown_rate(id)) continue;
     const Rate& rate = machine.rates[id];
     Json json = Json::object();
-    json.set("resource", id.unit == Unit::product ? "products." + std::string(name_of(id.input)) : name_of(id));
+    json.set("resource",
+             id.unit == Unit::product ? "products." + std::string(name_of(id.input)) : name_of(id));
     json.set(std::string("nominal_") + rate_key(id), rate.nominal.in_base_units());
     json.set(std::string("ceiling_") + rate_key(id),
              rate.has_ceiling ? Json(rate.ceiling.in_base_units()) : Json());
@@ -133,7 +146,7 @@ Json rates_json(const Machine& machine) {
 Table rate_table(const Machine& machine) {
   Table table;
   table.title = "Rates and ridge points (nominal)";
-  table.columns = {{"resource", false}, {"nominal", true},    {"ceiling", true},
+  table.columns = {{"resource", false},    {"nominal", true},          {"ceiling", true},
                    {"ridge at HBM", true}, {"at L2 (observed)", true}, {"from", false}};
   for (const ResourceId id : machine.rates.known()) {
     if (!shown_rate(id)) continue;
@@ -153,13 +166,18 @@ Table rate_table(const Machine& machine) {
 Table number_table(const NumberRows& numbers) {
   Table table;
   table.title = "Every number of the file";
-  table.columns = {{"key", false, true}, {"value", true}, {"range", false}, {"origin", false}, {"source", false}};
+  table.columns = {{"key", false, true},
+                   {"value", true},
+                   {"range", false},
+                   {"origin", false},
+                   {"source", false}};
   for (const NumberRow& row : numbers.rows) {
     if (!row.unknown.empty()) {
       table.rows.push_back({row.key, "unknown", "", "", row.unknown});
       continue;
     }
-    const std::string origin = row.kind.empty() || row.kind == "ceiling" ? row.origin : row.origin + ", " + row.kind;
+    const std::string origin =
+        row.kind.empty() || row.kind == "ceiling" ? row.origin : row.origin + ", " + row.kind;
     table.rows.push_back({row.key, row.value, row.range, origin, row.source});
   }
   return table;
@@ -211,7 +229,7 @@ Document device_list_document(const std::vector<Machine>& machines) {
   Document doc = document_frame("devices");
   Json list = Json::array();
   Table table;
-  table.columns = {{"device", false},      {"what", false},        {"HBM", true},
+  table.columns = {{"device", false},      {"what", false},         {"HBM", true},
                    {"bandwidth", true},    {"16-bit tensor", true}, {"ridge FLOP/B", true},
                    {"numbers known", true}};
   for (const Machine& m : machines) {
@@ -224,22 +242,26 @@ Document device_list_document(const std::vector<Machine>& machines) {
     list.push(Json::object()
                   .set("name", m.device.name)
                   .set("title", m.device.title)
-                  .set("hbm_capacity_bytes", m.device.hbm.capacity ? Json(m.device.hbm.capacity->value.in_base_units()) : Json())
+                  .set("hbm_capacity_bytes",
+                       m.device.hbm.capacity ? Json(m.device.hbm.capacity->value.in_base_units())
+                                             : Json())
                   .set("hbm_bytes_per_s", hbm.known ? Json(hbm.nominal.in_base_units()) : Json())
                   .set("half_precision", half_rate.known ? Json(name_of(half)) : Json())
-                  .set("half_precision_flops_per_s", half_rate.known ? Json(half_rate.nominal.in_base_units()) : Json())
+                  .set("half_precision_flops_per_s",
+                       half_rate.known ? Json(half_rate.nominal.in_base_units()) : Json())
                   .set("ridge_flops_per_byte", ridge ? Json(ridge->in_base_units()) : Json())
                   .set("share_known", share));
-    table.rows.push_back({m.device.name, m.device.title,
-                          capacity_text(m.device),
+    table.rows.push_back({m.device.name, m.device.title, capacity_text(m.device),
                           hbm.known ? rate_text({Unit::hbm}, hbm.nominal) : "-",
                           half_rate.known ? rate_text(half, half_rate.nominal) : "-",
-                          ridge ? number_text(ridge->in_base_units(), 3) : "-", percent_text(share)});
+                          ridge ? number_text(ridge->in_base_units(), 3) : "-",
+                          percent_text(share)});
   }
   doc.json.set("devices", std::move(list));
   doc.csv = table;
   doc.sections.push_back({"", {}, {}, {table}});
-  doc.sections.push_back({"", {}, {"floorline devices show NAME prints every number with origin and source."}, {}});
+  doc.sections.push_back(
+      {"", {}, {"floorline devices show NAME prints every number with origin and source."}, {}});
   return doc;
 }
 
@@ -255,17 +277,21 @@ Document device_document(const Machine& machine) {
   const double share = numbers.share_known();
   doc.json.set("vendor", device.vendor).set("compute_capability", device.compute_capability);
   doc.json.set("numbers", std::move(list)).set("rates", rates_json(machine));
-  doc.json.set("s_keep_bytes", machine.chip.keep_known ? Json(machine.chip.keep.in_base_units()) : Json());
-  doc.json.set("s_all_bytes", machine.chip.all_known ? Json(machine.chip.all.in_base_units()) : Json());
+  doc.json.set("s_keep_bytes",
+               machine.chip.keep_known ? Json(machine.chip.keep.in_base_units()) : Json());
+  doc.json.set("s_all_bytes",
+               machine.chip.all_known ? Json(machine.chip.all.in_base_units()) : Json());
   doc.json.set("share_known", share);
 
   Section head;
   head.title = device_line(machine);
-  head.fields = {{"vendor", device.vendor},
-                 {"compute capability", device.compute_capability.empty() ? "none" : device.compute_capability},
-                 {"file", device.file},
-                 {"numbers known", std::to_string(numbers.known) + " of " +
-                                       std::to_string(numbers.asked()) + " (" + percent_text(share) + ")"}};
+  head.fields = {
+      {"vendor", device.vendor},
+      {"compute capability",
+       device.compute_capability.empty() ? "none" : device.compute_capability},
+      {"file", device.file},
+      {"numbers known", std::to_string(numbers.known) + " of " + std::to_string(numbers.asked()) +
+                            " (" + percent_text(share) + ")"}};
   doc.sections.push_back(head);
   doc.sections.push_back({"", {}, {}, {rate_table(machine)}});
   doc.sections.push_back(caches_section(machine));

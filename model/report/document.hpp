@@ -17,14 +17,14 @@ class Json {
  public:
   enum class Kind : std::uint8_t { null, boolean, number, integer, text, array, object };
 
-  Json() = default;  // null
-  Json(bool value);               // NOLINT(google-explicit-constructor): values read as values
-  Json(double value);             // NOLINT
-  Json(int value);                // NOLINT
-  Json(std::int64_t value);       // NOLINT
-  Json(std::string value);        // NOLINT
-  Json(std::string_view value);   // NOLINT
-  Json(const char* value);        // NOLINT
+  Json() = default;              // null
+  Json(bool value);              // NOLINT(google-explicit-constructor): values read as values
+  Json(double value);            // NOLINT
+  Json(int value);               // NOLINT
+  Json(std::int64_t value);      // NOLINT
+  Json(std::string value);       // NOLINT
+  Json(std::string_view value);  // NOLINT
+  Json(const char* value);       // NOLINT
   static Json object();
   static Json array();
 
@@ -39,7 +39,9 @@ class Json {
   [[nodiscard]] std::int64_t integer() const { return integer_; }
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] const std::vector<Json>& items() const { return items_; }
-  [[nodiscard]] const std::vector<std::pair<std::string, Json>>& members() const { return members_; }
+  [[nodiscard]] const std::vector<std::pair<std::string, Json>>& members() const {
+    return members_;
+  }
 
  private:
   Kind kind_ = Kind::null;
@@ -78,7 +80,7 @@ struct Section {
 };
 
 struct Document {
-  Json json;                       ///< the whole contract document
+  Json json;  ///< the whole contract document
   std::vector<Section> sections;
   /// For csv: one flat table with unit-carrying column names and full-precision values.
   Table csv;

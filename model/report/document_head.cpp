@@ -26,7 +26,8 @@ bool has_unit(const GraphFloors& floors, Unit unit) {
 }
 
 bool has_sparse(const OperatorGraph& graph) {
-  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Operator& op) { return op.sparse; });
+  return std::any_of(graph.ops.begin(), graph.ops.end(),
+                     [](const Operator& op) { return op.sparse; });
 }
 
 /// What the links' amounts rest on: the fabric, and the size of a node.
@@ -38,12 +39,13 @@ std::vector<std::string> fabric_conditions(const GraphFloors& floors, const Mach
   const OnChip& chip = machine->chip;
   if (peers) {
     lines.push_back(std::string("peer fabric: in-network reduction ") +
-                    (chip.in_network_reduction_possible ? "possible" : "not possible") + ", multicast " +
-                    (chip.multicast_possible ? "possible" : "not possible"));
+                    (chip.in_network_reduction_possible ? "possible" : "not possible") +
+                    ", multicast " + (chip.multicast_possible ? "possible" : "not possible"));
   }
   if (chip.devices_per_node > 0) {
-    lines.push_back(std::to_string(chip.devices_per_node) + " devices a node" +
-                    (network ? "; of a group over several nodes only the cut between nodes is counted" : ""));
+    lines.push_back(
+        std::to_string(chip.devices_per_node) + " devices a node" +
+        (network ? "; of a group over several nodes only the cut between nodes is counted" : ""));
   }
   return lines;
 }
@@ -61,7 +63,9 @@ Json document_head(std::string_view command) {
 Document document_frame(std::string_view command) {
   Document doc;
   doc.json = document_head(command);
-  doc.json.set("inputs", Json::object()).set("assumptions", Json::array()).set("notes", Json::array());
+  doc.json.set("inputs", Json::object())
+      .set("assumptions", Json::array())
+      .set("notes", Json::array());
   return doc;
 }
 
@@ -119,7 +123,8 @@ Json device_json(const Machine& machine) {
   if (!device.overrides.empty()) {
     Json overrides = Json::array();
     for (const Override& o : device.overrides) {
-      overrides.push(Json::object().set("key", o.key).set("before", o.before).set("after", o.after));
+      overrides.push(
+          Json::object().set("key", o.key).set("before", o.before).set("after", o.after));
     }
     json.set("overrides", std::move(overrides));
   }
@@ -139,22 +144,25 @@ std::string device_line(const Machine& machine) {
 std::vector<std::string> floor_conditions(const Evaluation& evaluation, const Machine* machine) {
   std::vector<std::string> all;
   const OperatorGraph& graph = evaluation.graph;
-  all.push_back("cold: nothing of it on chip when the interval opens, every output in HBM when it closes");
-  const bool multiplies = has_kind(graph, OperatorKind::gemm) ||
-                          has_kind(graph, OperatorKind::attention) ||
-                          has_kind(graph, OperatorKind::attention_backward) ||
-                          has_kind(graph, OperatorKind::grouped_gemm) ||
-                          has_kind(graph, OperatorKind::ssm_scan) ||
-                          has_kind(graph, OperatorKind::linear_attention);
+  all.push_back(
+      "cold: nothing of it on chip when the interval opens, every output in HBM when it closes");
+  const bool multiplies =
+      has_kind(graph, OperatorKind::gemm) || has_kind(graph, OperatorKind::attention) ||
+      has_kind(graph, OperatorKind::attention_backward) ||
+      has_kind(graph, OperatorKind::grouped_gemm) || has_kind(graph, OperatorKind::ssm_scan) ||
+      has_kind(graph, OperatorKind::linear_attention);
   if (multiplies) {
-    all.push_back(std::string("matrix products by the classical algorithm, at the precisions shown, ") +
-                  (has_sparse(graph) ? "2:4 sparse where stated, else dense" : "dense"));
+    all.push_back(
+        std::string("matrix products by the classical algorithm, at the precisions shown, ") +
+        (has_sparse(graph) ? "2:4 sparse where stated, else dense" : "dense"));
   }
   if (has_unit(evaluation.floors, Unit::tensor)) {
     all.push_back("products of 16-bit and narrower inputs run on the tensor unit");
   }
   if (has_unit(evaluation.floors, Unit::product)) {
-    all.push_back("fp32 and fp64 products run on the native units or by a declared emulation, not both at once");
+    all.push_back(
+        "fp32 and fp64 products run on the native units or by a declared emulation, not both at "
+        "once");
   }
   if (has_unit(evaluation.floors, Unit::vector)) {
     all.push_back("element-wise arithmetic runs on the vector unit");
@@ -163,12 +171,14 @@ std::vector<std::string> floor_conditions(const Evaluation& evaluation, const Ma
     all.push_back("sums and scalings of norms and softmax may share vector and tensor unit");
   }
   for (std::string& line : kind_conditions(evaluation, machine)) all.push_back(std::move(line));
-  for (std::string& line : fabric_conditions(evaluation.floors, machine)) all.push_back(std::move(line));
+  for (std::string& line : fabric_conditions(evaluation.floors, machine))
+    all.push_back(std::move(line));
   all.push_back("no compressible allocations; no operand shared between sequences");
   const Rates* rates = machine == nullptr ? nullptr : &machine->rates;
   if (rates != nullptr && !evaluation.floors.proven) {
-    all.push_back("NOT PROVEN SOUND: a binding rate has no known ceiling on this device (see devices show), "
-                  "its nominal figure stands in and calls nothing impossible");
+    all.push_back(
+        "NOT PROVEN SOUND: a binding rate has no known ceiling on this device (see devices show), "
+        "its nominal figure stands in and calls nothing impossible");
   }
   return all;
 }

@@ -18,7 +18,8 @@ std::string position_text(const Position& at) {
   return text;
 }
 
-/// "units = 132 [datasheet, gh100-whitepaper, devices/h100_sxm.toml:6:9]"; the fast end when it differs.
+/// "units = 132 [datasheet, gh100-whitepaper, devices/h100_sxm.toml:6:9]"; the fast end when it
+/// differs.
 template <class Q>
 std::string number_line(const std::string& key, const MaybeSourced<Q>& member) {
   if (!member.known) return key + ": " + number_to_text(member);
@@ -52,15 +53,18 @@ class RateLines {
       if (spec.id == id) compute_rate(spec);
     }
     if (rate.pooled) pooled_rate(id, rate);
-    if (!rate.pooled && *rate.how != '\0') lines_.push_back(std::string("    over its products: ") + rate.how);
+    if (!rate.pooled && *rate.how != '\0')
+      lines_.push_back(std::string("    over its products: ") + rate.how);
     if (id.unit == Unit::hbm) line("memory.hbm.bandwidth", device_.hbm.bandwidth);
     if (id.unit == Unit::hbm && machine_.clocks.memory_scale != 1) {
       lines_.push_back("    x memory clock scale " + exact_text(machine_.clocks.memory_scale));
     }
     if (id.unit == Unit::l1_port) level("memory.l1_port", device_.l1_port);
     if (id.unit == Unit::shared) level("memory.shared", device_.shared);
-    if (id.unit == Unit::peer_out || id.unit == Unit::peer_in) line("link.peer.bandwidth", device_.peer.bandwidth);
-    if (id.unit == Unit::net_out || id.unit == Unit::net_in) line("link.network.bandwidth", device_.network.bandwidth);
+    if (id.unit == Unit::peer_out || id.unit == Unit::peer_in)
+      line("link.peer.bandwidth", device_.peer.bandwidth);
+    if (id.unit == Unit::net_out || id.unit == Unit::net_in)
+      line("link.network.bandwidth", device_.network.bandwidth);
     if (id.unit == Unit::h2d) line("link.h2d.bandwidth", device_.h2d.bandwidth);
     if (id.unit == Unit::d2h) line("link.d2h.bandwidth", device_.d2h.bandwidth);
   }
@@ -93,12 +97,14 @@ class RateLines {
   }
   /// The other unit's share of a pooled rate: what is left of the sum.
   void pooled_rate(ResourceId id, const Rate& rate) {
-    const ResourceId other = id.unit == Unit::vector ? ResourceId{Unit::tensor, Precision::any, Precision::any}
-                                                     : ResourceId{Unit::vector, Precision::any};
+    const ResourceId other = id.unit == Unit::vector
+                                 ? ResourceId{Unit::tensor, Precision::any, Precision::any}
+                                 : ResourceId{Unit::vector, Precision::any};
     const Rate& fastest = machine_.rates[other];
     if (!fastest.known) return;
-    lines_.push_back("    + " + rate_text(id, fastest.has_ceiling ? fastest.ceiling : fastest.nominal) +
-                     " of " + name_of(fastest.via) + ", the fastest of the other unit (" + rate.how + ")");
+    lines_.push_back(
+        "    + " + rate_text(id, fastest.has_ceiling ? fastest.ceiling : fastest.nominal) + " of " +
+        name_of(fastest.via) + ", the fastest of the other unit (" + rate.how + ")");
   }
   void level(const std::string& key, const LevelSpec& spec) {
     if (!spec.bytes_per_clock_per_unit) return line(key + ".bandwidth", spec.bandwidth);
@@ -113,14 +119,16 @@ class RateLines {
   std::set<std::string> done_;
 };
 
-void explain_operator(const Operator& op, const OperatorFloors& f, std::vector<std::string>& lines) {
+void explain_operator(const Operator& op, const OperatorFloors& f,
+                      std::vector<std::string>& lines) {
   lines.push_back(op.name + " (" + std::string(name_of(op.kind)) + "), once:");
-  lines.push_back("  F = " + exact_text(f.demand.flops.in_base_units()) + " FLOP; HBM reads = " +
-                  exact_text(f.demand.hbm_read.in_base_units()) + " B, writes = " +
-                  exact_text(f.demand.hbm_write.in_base_units()) + " B");
+  lines.push_back("  F = " + exact_text(f.demand.flops.in_base_units()) +
+                  " FLOP; HBM reads = " + exact_text(f.demand.hbm_read.in_base_units()) +
+                  " B, writes = " + exact_text(f.demand.hbm_write.in_base_units()) + " B");
   if (f.demand.hbm_least_total > f.demand.hbm_read + f.demand.hbm_write) {
     lines.push_back("  HBM bytes at least 2mnk sqrt(abc/S_all) - 2 S_all = " +
-                    exact_text(f.demand.hbm_least_total.in_base_units()) + " B, with widths a, b, c");
+                    exact_text(f.demand.hbm_least_total.in_base_units()) +
+                    " B, with widths a, b, c");
   }
   for (const Term& term : f.cold.list()) {
     const AmountPerSecond rate = term.rate->has_ceiling ? term.rate->ceiling : term.rate->nominal;
@@ -135,20 +143,20 @@ void explain_operator(const Operator& op, const OperatorFloors& f, std::vector<s
 void explain_caches(const Machine& machine, std::vector<std::string>& lines) {
   const OnChip& chip = machine.chip;
   if (!chip.keep_known) return;
-  lines.push_back("any residency: HBM bytes = max(0, reads - S) + max(0, writes - S); S is S_keep for an "
-                  "operator and serial, S_all for critical path and fused");
-  lines.push_back("  S_keep = " + exact_text(chip.keep.in_base_units()) + " B: " +
-                  number_line("memory.l2.capacity", machine.device.l2.capacity));
+  lines.push_back(
+      "any residency: HBM bytes = max(0, reads - S) + max(0, writes - S); S is S_keep for an "
+      "operator and serial, S_all for critical path and fused");
+  lines.push_back("  S_keep = " + exact_text(chip.keep.in_base_units()) +
+                  " B: " + number_line("memory.l2.capacity", machine.device.l2.capacity));
   if (chip.all_known) {
-    lines.push_back("  S_all = " + exact_text(chip.all.in_base_units()) +
-                    " B: S_keep + units x (shared " +
-                    number_to_text(machine.device.shared.capacity_per_unit) + " + registers " +
-                    number_to_text(machine.device.registers.capacity_per_unit) +
-                    (machine.device.tensor_memory.capacity_per_unit
-                         ? " + tensor memory " +
-                               number_to_text(machine.device.tensor_memory.capacity_per_unit)
-                         : std::string()) +
-                    ")");
+    lines.push_back(
+        "  S_all = " + exact_text(chip.all.in_base_units()) + " B: S_keep + units x (shared " +
+        number_to_text(machine.device.shared.capacity_per_unit) + " + registers " +
+        number_to_text(machine.device.registers.capacity_per_unit) +
+        (machine.device.tensor_memory.capacity_per_unit
+             ? " + tensor memory " + number_to_text(machine.device.tensor_memory.capacity_per_unit)
+             : std::string()) +
+        ")");
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --explain: formula, substituted values, origins and file positions of every term, so that a reader
-// can redo it with a pocket calculator.
+// --explain: formula, substituted values, origins and file positions of every term, so that a
+// reader can redo it with a pocket calculator.
 #pragma once
 
 #include <string>

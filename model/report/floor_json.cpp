@@ -71,7 +71,8 @@ Json json_of(const Term& term) {
   json.set("rate_kind", kind_word(term));
   if (*term.rate->how != '\0') json.set("rate_from", term.rate->how);
   json.set("time_s", term.time.in_base_units());
-  if (const auto nominal = term.nominal_time()) json.set("nominal_time_s", nominal->in_base_units());
+  if (const auto nominal = term.nominal_time())
+    json.set("nominal_time_s", nominal->in_base_units());
   return json;
 }
 
@@ -121,7 +122,9 @@ Json json_of(const ObservedTerms& observed) {
 Json json_of_total(const GraphFloors& floors, double ranks, bool has_device) {
   Json json = Json::object();
   const bool known = floors.any_known;
-  const auto known_bytes = [has_device](Bytes b) { return has_device ? Json(b.in_base_units()) : Json(); };
+  const auto known_bytes = [has_device](Bytes b) {
+    return has_device ? Json(b.in_base_units()) : Json();
+  };
   json.set("ranks", ranks);
   json.set("flops", floors.sum.flops.in_base_units());
   json.set("flops_all_ranks", floors.sum.flops.in_base_units() * ranks);

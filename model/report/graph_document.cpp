@@ -65,7 +65,9 @@ Json repeats_json(const OperatorGraph& graph) {
     for (const OperatorId op : repeat.ops) ops.push(graph.ops[index(op)].name);
     Json carry = Json::array();
     for (const auto& [made, read] : repeat.carry) {
-      carry.push(Json::array().push(graph.tensors[index(made)].name).push(graph.tensors[index(read)].name));
+      carry.push(Json::array()
+                     .push(graph.tensors[index(made)].name)
+                     .push(graph.tensors[index(read)].name));
     }
     Json json = Json::object();
     json.set("name", repeat.name).set("times", expression_json(repeat.times));
@@ -90,13 +92,14 @@ std::string joined(const std::vector<TensorId>& ids, const OperatorGraph& graph)
 Table operator_table(const GraphReport& report) {
   Table table;
   table.title = "Operators";
-  table.columns = {{"operator", false}, {"kind", false}, {"times", true},
+  table.columns = {{"operator", false}, {"kind", false},  {"times", true},
                    {"compute", false},  {"reads", false}, {"writes", false}};
   for (std::size_t i = 0; i < report.graph->ops.size(); ++i) {
     const Operator& op = report.graph->ops[i];
-    table.rows.push_back({op.name, std::string(name_of(op.kind)), exact_text(report.bound->ops[i].times),
-                          std::string(name_of(op.compute)) + "/" + std::string(name_of(op.accumulate)),
-                          joined(op.inputs, *report.graph), joined(op.outputs, *report.graph)});
+    table.rows.push_back(
+        {op.name, std::string(name_of(op.kind)), exact_text(report.bound->ops[i].times),
+         std::string(name_of(op.compute)) + "/" + std::string(name_of(op.accumulate)),
+         joined(op.inputs, *report.graph), joined(op.outputs, *report.graph)});
   }
   return table;
 }
@@ -104,11 +107,13 @@ Table operator_table(const GraphReport& report) {
 Table tensor_table(const GraphReport& report) {
   Table table;
   table.title = "Tensors";
-  table.columns = {{"tensor", false}, {"role", false}, {"dtype", false}, {"shape", false}, {"bytes", true}};
+  table.columns = {
+      {"tensor", false}, {"role", false}, {"dtype", false}, {"shape", false}, {"bytes", true}};
   for (std::size_t t = 0; t < report.graph->tensors.size(); ++t) {
     const Tensor& tensor = report.graph->tensors[t];
-    table.rows.push_back({tensor.name, std::string(name_of(tensor.role)), std::string(name_of(tensor.dtype)),
-                          shape_text(tensor), to_text(report.bound->tensors[t].bytes)});
+    table.rows.push_back({tensor.name, std::string(name_of(tensor.role)),
+                          std::string(name_of(tensor.dtype)), shape_text(tensor),
+                          to_text(report.bound->tensors[t].bytes)});
   }
   return table;
 }
@@ -141,9 +146,11 @@ Document graph_document(const GraphReport& report) {
   const std::vector<std::string> assumed = unique_lines({graph.assumptions, report.assumptions});
   const std::vector<std::string> notes = unique_lines({graph.notes, report.notes});
   doc.json.set("assumptions", json_of(assumed)).set("notes", json_of(notes));
-  doc.json.set("parameters", Json::object()
-                                 .set("total", report.parameters ? Json(*report.parameters) : Json())
-                                 .set("active", report.active_parameters ? Json(*report.active_parameters) : Json()));
+  doc.json.set(
+      "parameters",
+      Json::object()
+          .set("total", report.parameters ? Json(*report.parameters) : Json())
+          .set("active", report.active_parameters ? Json(*report.active_parameters) : Json()));
   Json symbols = Json::object();
   for (std::size_t i = 0; i < graph.symbol_values.size(); ++i) {
     symbols.set(graph.symbols.names()[i], graph.symbol_values[i]);
@@ -156,7 +163,9 @@ Document graph_document(const GraphReport& report) {
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     ops.push(operator_json(graph.ops[i], report.bound->ops[i], graph));
   }
-  doc.json.set("symbols", std::move(symbols)).set("tensors", std::move(tensors)).set("ops", std::move(ops));
+  doc.json.set("symbols", std::move(symbols))
+      .set("tensors", std::move(tensors))
+      .set("ops", std::move(ops));
   doc.json.set("repeats", repeats_json(graph));
 
   doc.sections.push_back(head_section(report));
@@ -172,7 +181,8 @@ Document kinds_document() {
   Document doc = document_frame("graph");
   Json kinds = Json::array();
   Table table;
-  table.columns = {{"kind", false}, {"keys (optional ones with their default)", false}, {"what", false}};
+  table.columns = {
+      {"kind", false}, {"keys (optional ones with their default)", false}, {"what", false}};
   std::vector<KindInfo> rows(operator_kinds().begin(), operator_kinds().end());
   rows.push_back(moe_shorthand());
   for (const KindInfo& kind : rows) {
@@ -182,16 +192,23 @@ Document kinds_document() {
       const std::string name(name_of(key.key));
       const std::string fallback = *key.fallback == '\0' ? "" : std::string("=") + key.fallback;
       keys += (keys.empty() ? "" : " ") + (key.required ? name : "[" + name + fallback + "]");
-      list.push(Json::object().set("name", name).set("required", key.required).set("meaning", key.meaning));
+      list.push(Json::object()
+                    .set("name", name)
+                    .set("required", key.required)
+                    .set("meaning", key.meaning));
     }
-    kinds.push(Json::object().set("kind", kind.name).set("summary", kind.summary).set("keys", std::move(list)));
+    kinds.push(Json::object()
+                   .set("kind", kind.name)
+                   .set("summary", kind.summary)
+                   .set("keys", std::move(list)));
     table.rows.push_back({kind.name, keys, kind.summary});
   }
-  table.footnotes.push_back("Everywhere: in, weight, out, kv (storage), compute, accumulate, sparse; "
-                            "attention also form=fused|naive; copy also path=h2d|d2h|d2d; "
-                            "conv also algorithm=any|direct|winograd; elementwise, gather and scatter "
-                            "also access=contiguous|strided|random. moe is a name for several "
-                            "operators, in --op only.");
+  table.footnotes.push_back(
+      "Everywhere: in, weight, out, kv (storage), compute, accumulate, sparse; "
+      "attention also form=fused|naive; copy also path=h2d|d2h|d2d; "
+      "conv also algorithm=any|direct|winograd; elementwise, gather and scatter "
+      "also access=contiguous|strided|random. moe is a name for several "
+      "operators, in --op only.");
   doc.json.set("kinds", std::move(kinds));
   doc.csv = table;
   doc.sections.push_back({"", {}, {}, {table}});

@@ -10,7 +10,8 @@ namespace floorline {
 
 namespace {
 
-constexpr double kFarAbove = 2;  // design §11: above twice the floor the claimed limit does not hold it
+constexpr double kFarAbove =
+    2;  // design §11: above twice the floor the claimed limit does not hold it
 
 /// The compute resource that most FLOPs are asked of, and its published peak.
 struct MainCompute {
@@ -88,20 +89,28 @@ Achieved achieved(const BoundReport& report, const Measured& m) {
 std::vector<std::string> doubts(const BoundReport& report, const Measured& m) {
   if (m.verdict == MeasuredVerdict::impossible) return doubts_impossible(report);
   if (m.verdict == MeasuredVerdict::warm) {
-    return {"below the cold floor: part of the data was on chip, or the run was not cold; compare with "
-            "the any-residency floor"};
+    return {
+        "below the cold floor: part of the data was on chip, or the run was not cold; compare with "
+        "the any-residency floor"};
   }
   std::vector<std::string> lines;
   const Achieved a = achieved(report, m);
+  if (!report.evaluation->floors.proven && m.ratio_cold < 1) {
+    lines.push_back(
+        "below a floor that is not proven sound: ask at which clock it ran, and give it "
+        "(--sm-clock)");
+  }
   if (a.mfu && *a.mfu > 1) {
-    lines.push_back("above the published peak: the chip ran above the clock that peak assumes (it may, "
-                    "up to the highest clock of the floor), or F, precision or sparsity is not as stated");
+    lines.push_back(
+        "above the published peak: the chip ran above the clock that peak assumes (it may, "
+        "up to the highest clock of the floor), or F, precision or sparsity is not as stated");
   }
   const Seconds serial = judging_of(report).serial;
   if (serial > Seconds(0) && m.time / serial > kFarAbove) {
-    lines.push_back("above twice the floor of kernels that do not overlap: " +
-                    words_for(report.evaluation->floors.serial_binding) +
-                    " alone does not explain it; look at latency, occupancy and launches, or at lower clocks");
+    lines.push_back(
+        "above twice the floor of kernels that do not overlap: " +
+        words_for(report.evaluation->floors.serial_binding) +
+        " alone does not explain it; look at latency, occupancy and launches, or at lower clocks");
   }
   return lines;
 }
@@ -152,7 +161,8 @@ Section measured_section(const BoundReport& report, const Measured& m) {
   if (report.evaluation->floors.ops.size() > 1 && serial > Seconds(0)) {
     field("against the serial floor", factor_text(m.time / serial) + " (kernels do not overlap)");
   }
-  if (report.machine != nullptr) field("against any residency", m.ratio_any ? factor_text(*m.ratio_any) : "no floor above zero");
+  if (report.machine != nullptr)
+    field("against any residency", m.ratio_any ? factor_text(*m.ratio_any) : "no floor above zero");
   if (a.flops_per_s > 0) field("work rate", to_text(FlopsPerSecond(a.flops_per_s)));
   if (a.bytes_per_s > 0) {
     field("traffic rate", to_text(BytesPerSecond(a.bytes_per_s)) + " = " +
@@ -168,7 +178,8 @@ Section measured_section(const BoundReport& report, const Measured& m) {
                                to_text(FlopsPerSecond(a.conventional_flops_per_s)) +
                                " (6 N + 12 heads head_dim layers sequence, no causal mask)");
   } else if (a.mfu) {
-    const char* whose = report.machine == nullptr ? " of the given peak " : " of the published dense peak ";
+    const char* whose =
+        report.machine == nullptr ? " of the given peak " : " of the published dense peak ";
     field("utilization", percent_text(*a.mfu) + whose + to_text(FlopsPerSecond(*a.peak)));
   }
   for (const std::string& line : doubts(report, m)) section.lines.push_back("- " + line);

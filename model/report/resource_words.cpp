@@ -60,10 +60,14 @@ std::string words_for(const Term& term) {
 
 std::string short_words_for(ResourceId id) {
   switch (id.unit) {
-    case Unit::tensor: return std::string(name_of(id.input)) + " tensor";
-    case Unit::vector: return std::string(name_of(id.input)) + " vector";
-    case Unit::hbm: return "HBM";
-    default: return words_for(id);
+    case Unit::tensor:
+      return std::string(name_of(id.input)) + " tensor";
+    case Unit::vector:
+      return std::string(name_of(id.input)) + " vector";
+    case Unit::hbm:
+      return "HBM";
+    default:
+      return words_for(id);
   }
 }
 
@@ -99,10 +103,14 @@ std::string demand_words_for(ResourceId id) {
   if (id.unit == Unit::compute) return "work";
   if (id.unit == Unit::memory) return "traffic";
   switch (amount_kind(id.unit)) {
-    case AmountKind::flops: return "work on the " + words_for(id);
-    case AmountKind::operations: return words_for(id);
-    case AmountKind::seconds: return "time on the " + words_for(id);
-    case AmountKind::bytes: break;
+    case AmountKind::flops:
+      return "work on the " + words_for(id);
+    case AmountKind::operations:
+      return words_for(id);
+    case AmountKind::seconds:
+      return "time on the " + words_for(id);
+    case AmountKind::bytes:
+      break;
   }
   return id.unit == Unit::hbm ? "HBM traffic" : "traffic on " + words_for(id);
 }

@@ -97,8 +97,8 @@ Assignment parse_assignment(std::string_view text) {
 }
 
 bool names_device_key(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kTables{"memory.",   "rate.",     "link.",  "clock.",
-                                                    "topology.", "overhead.", "power.", "emulation."};
+  constexpr std::array<std::string_view, 8> kTables{
+      "memory.", "rate.", "link.", "clock.", "topology.", "overhead.", "power.", "emulation."};
   if (name == "units") return true;
   for (const std::string_view table : kTables) {
     if (name.starts_with(table)) return true;

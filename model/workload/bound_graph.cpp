@@ -12,9 +12,10 @@ namespace floorline {
 
 namespace {
 
+constexpr double kLargestAmount = 1e30;               // beyond what any machine or run could mean
 constexpr double kLargestWhole = 9007199254740992.0;  // 2^53: whole numbers stay exact below it
 
-bool is_size(double x) { return x >= 0 && x <= kLargestWhole && std::floor(x) == x; }
+bool is_size(double x) { return x >= 0 && x < kLargestWhole && std::floor(x) == x; }
 
 /// Elements of a tensor; a part of a shape that is not whole makes the whole product bad.
 bool measure(const Tensor& tensor, std::span<const double> values, BoundTensor& bound) {
@@ -46,7 +47,7 @@ bool fill_operator(const Operator& op, std::span<const double> values, BoundOper
   for (const Attribute& a : op.attributes) {
     const double value = a.value.evaluate(values);
     bound.attributes[static_cast<std::size_t>(a.key)] = value;
-    fine = fine && value >= 0 && std::isfinite(value);
+    fine = fine && value >= 0 && value <= kLargestAmount;
   }
   bound.stated_work = Flops(op.stated_work ? op.stated_work->evaluate(values) : -1);
   bound.stated_traffic = Bytes(op.stated_traffic ? op.stated_traffic->evaluate(values) : -1);
@@ -85,7 +86,8 @@ void add_uses(const std::vector<TensorId>& ids, BoundGraph& bound, int& first, i
 void lay_out(const OperatorGraph& graph, BoundGraph& bound) {
   bound.routing = graph.routing;
   bound.tensors.resize(graph.tensors.size());
-  for (std::size_t t = 0; t < graph.tensors.size(); ++t) bound.tensors[t].role = graph.tensors[t].role;
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t)
+    bound.tensors[t].role = graph.tensors[t].role;
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Operator& op = graph.ops[i];
     BoundOperator b;
@@ -128,8 +130,8 @@ void apply_copies(const OperatorGraph& graph, BoundGraph& bound) {
     const auto mark = [&](std::span<const TensorUse> uses) {
       for (const TensorUse& use : uses) {
         const auto t = static_cast<std::size_t>(use.tensor);
-        bound.tensors[t].copies = std::max(bound.tensors[t].copies,
-                                           copies_of(graph.tensors[t], op.times));
+        bound.tensors[t].copies =
+            std::max(bound.tensors[t].copies, copies_of(graph.tensors[t], op.times));
       }
     };
     mark(bound.inputs(op));
@@ -222,7 +224,8 @@ void explain_sizes(const OperatorGraph& graph, const BoundGraph& bound, Diagnost
   }
 }
 
-void explain_products(const OperatorGraph& graph, const BoundGraph& bound, Diagnostics& diagnostics) {
+void explain_products(const OperatorGraph& graph, const BoundGraph& bound,
+                      Diagnostics& diagnostics) {
   for (std::size_t i = 0; i < bound.ops.size(); ++i) {
     const BoundOperator& op = bound.ops[i];
     if (op.kind != OperatorKind::gemm) continue;
@@ -232,17 +235,20 @@ void explain_products(const OperatorGraph& graph, const BoundGraph& bound, Diagn
       continue;
     }
     double k = op.attributes[static_cast<std::size_t>(Key::k)];
-    if (std::isnan(k)) k = bound.tensors[static_cast<std::size_t>(bound.inputs(op)[0].tensor)].last_dim;
+    if (std::isnan(k))
+      k = bound.tensors[static_cast<std::size_t>(bound.inputs(op)[0].tensor)].last_dim;
     if (product_agrees(bound, op, k)) continue;
-    diagnostics.add(graph.ops[i].at, "op." + graph.ops[i].name,
-                    "the tensors do not agree with k = " + std::to_string(static_cast<long long>(k)) +
-                        ": expected (first input / k) x (second input / k) elements in the output, "
-                        "times batch if the second input has one matrix for each product");
+    diagnostics.add(
+        graph.ops[i].at, "op." + graph.ops[i].name,
+        "the tensors do not agree with k = " + std::to_string(static_cast<long long>(k)) +
+            ": expected (first input / k) x (second input / k) elements in the output, "
+            "times batch if the second input has one matrix for each product");
   }
 }
 
 /// What a fused attention kernel could not be: uneven heads, more new tokens than keys.
-void explain_attention(const OperatorGraph& graph, const BoundGraph& bound, Diagnostics& diagnostics) {
+void explain_attention(const OperatorGraph& graph, const BoundGraph& bound,
+                       Diagnostics& diagnostics) {
   for (std::size_t i = 0; i < bound.ops.size(); ++i) {
     const BoundOperator& op = bound.ops[i];
     if (!is_attention(op.kind)) continue;
@@ -265,6 +271,22 @@ void explain_attention(const OperatorGraph& graph, const BoundGraph& bound, Diag
   }
 }
 
+/// What an iteration makes must be what the next one reads: as many elements of the same storage.
+void explain_carries(const OperatorGraph& graph, const BoundGraph& bound,
+                     Diagnostics& diagnostics) {
+  for (const Repeat& repeat : graph.repeats) {
+    for (const auto& [made, read] : repeat.carry) {
+      const BoundTensor& a = bound.tensors[index(made)];
+      const BoundTensor& b = bound.tensors[index(read)];
+      if (a.elements == b.elements && a.dtype == b.dtype) continue;
+      diagnostics.add(repeat.at, "repeat." + repeat.name + ".carry",
+                      "\"" + graph.tensors[index(made)].name + "\" and \"" +
+                          graph.tensors[index(read)].name +
+                          "\" differ in elements or dtype; expected the same");
+    }
+  }
+}
+
 }  // namespace
 
 bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values, BoundGraph& bound) {
@@ -274,7 +296,8 @@ bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values, B
   }
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     fine = fill_operator(graph.ops[i], symbol_values, bound.ops[i]) && fine;
-    fine = fine && mask_agrees(bound, bound.ops[i]) && contradiction(bound, bound.ops[i]) == nullptr;
+    fine =
+        fine && mask_agrees(bound, bound.ops[i]) && contradiction(bound, bound.ops[i]) == nullptr;
   }
   for (std::size_t r = 0; r < graph.repeats.size(); ++r) {
     bound.repeats[r].times = graph.repeats[r].times.evaluate(symbol_values);
@@ -300,6 +323,7 @@ BoundGraph bind(const OperatorGraph& graph) {
   } else {
     explain_products(graph, bound, diagnostics);
     explain_attention(graph, bound, diagnostics);
+    explain_carries(graph, bound, diagnostics);
   }
   diagnostics.throw_if_any();
   return bound;

@@ -17,11 +17,11 @@ namespace floorline {
 struct BoundTensor {
   double elements = 0;
   double last_dim = 1;
-  Bytes bytes{0};            ///< elements × storage bits / 8
-  double copies = 1;         ///< distinct instances over all iterations of its repeat block
+  Bytes bytes{0};     ///< elements × storage bits / 8
+  double copies = 1;  ///< distinct instances over all iterations of its repeat block
   Precision dtype = Precision::none;
   TensorRole role = TensorRole::intermediate;
-  int producer = -1;         ///< operator index, -1: none
+  int producer = -1;  ///< operator index, -1: none
 };
 
 /// One use of a tensor by an operator. A tensor named twice by one operator is read once.

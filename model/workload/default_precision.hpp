@@ -15,12 +15,16 @@ constexpr Precision widest_storage(Precision a, Precision b) {
 /// fp32 for all but integers (int32) and fp64; any stays any.
 constexpr Precision default_accumulate(Precision compute) {
   switch (compute) {
-    case Precision::any: return Precision::any;
+    case Precision::any:
+      return Precision::any;
     case Precision::int8:
     case Precision::int4:
-    case Precision::int32: return Precision::int32;
-    case Precision::fp64: return Precision::fp64;
-    default: return Precision::fp32;
+    case Precision::int32:
+      return Precision::int32;
+    case Precision::fp64:
+      return Precision::fp64;
+    default:
+      return Precision::fp32;
   }
 }
 

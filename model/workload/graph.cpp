@@ -41,8 +41,9 @@ void check_producers(const OperatorGraph& graph, Diagnostics& diagnostics) {
       const bool produced = producer[index(in)] >= 0;
       if (produced && !written[index(in)] && !carried[index(in)]) {
         diagnostics.add(op.at, "op." + op.name,
-                        "reads \"" + tensor.name + "\" before it is written; expected operators in "
-                        "execution order");
+                        "reads \"" + tensor.name +
+                            "\" before it is written; expected operators in "
+                            "execution order");
       }
       if (!produced && !carried[index(in)] && tensor.role == TensorRole::intermediate) {
         diagnostics.add(op.at, "op." + op.name,
@@ -77,6 +78,19 @@ void check_carry(const OperatorGraph& graph, const Repeat& repeat, Diagnostics& 
     diagnostics.add(repeat.at, "repeat." + repeat.name,
                     "carries \"" + graph.tensors[index(made)].name +
                         "\", which no operator of the block writes");
+  }
+}
+
+/// What one iteration hands to the next is made new each time: no weight, no state.
+void check_carried_roles(const OperatorGraph& graph, Diagnostics& diagnostics) {
+  for (const Repeat& repeat : graph.repeats) {
+    for (const auto& [made, read] : repeat.carry) {
+      const Tensor& tensor = graph.tensors[index(read)];
+      if (tensor.role == TensorRole::input || tensor.role == TensorRole::intermediate) continue;
+      diagnostics.add(repeat.at, "repeat." + repeat.name + ".carry",
+                      "\"" + tensor.name + "\" has role " + std::string(name_of(tensor.role)) +
+                          "; expected an input or intermediate as what the next iteration reads");
+    }
   }
 }
 
@@ -142,6 +156,7 @@ std::optional<TensorId> OperatorGraph::find_tensor(std::string_view tensor) cons
 void check_graph(const OperatorGraph& graph, Diagnostics& diagnostics) {
   check_producers(graph, diagnostics);
   check_repeats(graph, diagnostics);
+  check_carried_roles(graph, diagnostics);
 }
 
 }  // namespace floorline

@@ -23,7 +23,8 @@ enum class OperatorId : int {};
 constexpr std::size_t index(TensorId id) { return static_cast<std::size_t>(id); }
 constexpr std::size_t index(OperatorId id) { return static_cast<std::size_t>(id); }
 
-/// `scale`: scales and zero points of a quantized weight, read beside it and no factor of a product.
+/// `scale`: scales and zero points of a quantized weight, read beside it and no factor of a
+/// product.
 enum class TensorRole : std::uint8_t { weight, input, output, intermediate, state, scale };
 std::string_view name_of(TensorRole role);
 std::optional<TensorRole> tensor_role_from(std::string_view name);
@@ -65,9 +66,9 @@ struct Operator {
   ConvAlgorithm algorithm = ConvAlgorithm::any;
   /// Attention over sequences of unequal length, in one kernel; replaces batch, q_len, kv_len.
   std::vector<SequenceGroup> sequences;
-  std::optional<Expression> stated_work;  ///< op.NAME.flops
+  std::optional<Expression> stated_work;     ///< op.NAME.flops
   std::optional<Expression> stated_traffic;  ///< op.NAME.bytes, HBM bytes in all
-  double work_scale = 1;                    ///< op.NAME.flops*=…
+  double work_scale = 1;                     ///< op.NAME.flops*=…
   double traffic_scale = 1;
   Position at;
 };
@@ -86,7 +87,7 @@ struct OperatorGraph {
   SymbolTable symbols;
   std::vector<double> symbol_values;  ///< by slot
   std::vector<Tensor> tensors;
-  std::vector<Operator> ops;          ///< in execution order: producers before consumers
+  std::vector<Operator> ops;  ///< in execution order: producers before consumers
   std::vector<Repeat> repeats;
   Routing routing = Routing::least;
   std::vector<std::string> assumptions;

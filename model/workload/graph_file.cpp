@@ -77,7 +77,8 @@ class GraphReader {
     }
     // What `floorline graph --format json` prints beside the graph.
     for (const char* key : {"floorline", "command", "inputs", "parameters"}) root.node(key);
-    if (root.has("assumptions")) graph_.assumptions = root.texts("assumptions").value_or(std::vector<std::string>{});
+    if (root.has("assumptions"))
+      graph_.assumptions = root.texts("assumptions").value_or(std::vector<std::string>{});
     if (root.has("notes")) graph_.notes = root.texts("notes").value_or(std::vector<std::string>{});
   }
 
@@ -97,7 +98,8 @@ class GraphReader {
             Expression::parse(m.value.text, graph_.symbols, m.value.at, path, diagnostics_);
         graph_.set_symbol(m.key, e.evaluate(graph_.symbol_values));
       } else {
-        diagnostics_.add(m.value.at, path, "expected a number up to 2^53, or an expression of symbols above");
+        diagnostics_.add(m.value.at, path,
+                         "expected a number up to 2^53, or an expression of symbols above");
         graph_.set_symbol(m.key, 1);
       }
     }
@@ -109,8 +111,9 @@ class GraphReader {
     if (node.kind == Node::Kind::text) {
       return Expression::parse(node.text, graph_.symbols, node.at, path, diagnostics_);
     }
-    diagnostics_.add(node.at, path,
-                     "is " + std::string(name_of(node.kind)) + ", expected a number or an expression");
+    diagnostics_.add(
+        node.at, path,
+        "is " + std::string(name_of(node.kind)) + ", expected a number or an expression");
     return Expression();
   }
 
@@ -120,7 +123,8 @@ class GraphReader {
       Tensor tensor;
       tensor.name = entry.name.empty() ? table.required_text("name") : entry.name;
       tensor.at = entry.node->at;
-      if (graph_.find_tensor(tensor.name)) table.error("name", "tensor \"" + tensor.name + "\" is there already");
+      if (graph_.find_tensor(tensor.name))
+        table.error("name", "tensor \"" + tensor.name + "\" is there already");
       read_shape(table, tensor);
       if (const auto dtype = table.precision("dtype")) {
         tensor.dtype = *dtype;
@@ -154,7 +158,8 @@ class GraphReader {
       tensor.role = *r;
     } else {
       table.error("role", "\"" + role + "\" is not a role" +
-                              did_you_mean(role, {"weight", "input", "output", "intermediate", "state", "scale"}));
+                              did_you_mean(role, {"weight", "input", "output", "intermediate",
+                                                  "state", "scale"}));
     }
   }
 
@@ -164,7 +169,8 @@ class GraphReader {
       Operator op;
       op.name = entry.name.empty() ? table.required_text("name") : entry.name;
       op.at = entry.node->at;
-      if (graph_.find_op(op.name)) table.error("name", "operator \"" + op.name + "\" is there already");
+      if (graph_.find_op(op.name))
+        table.error("name", "operator \"" + op.name + "\" is there already");
       const std::string kind_name = table.required_text("kind");
       const auto kind = operator_kind_from(kind_name);
       if (!kind) {
@@ -276,7 +282,8 @@ class GraphReader {
     if (const auto word = table.text("algorithm")) {
       const auto algorithm = conv_algorithm_from(*word);
       op.algorithm = algorithm.value_or(ConvAlgorithm::any);
-      if (!algorithm) table.error("algorithm", "\"" + *word + "\" is not one; expected any, direct or winograd");
+      if (!algorithm)
+        table.error("algorithm", "\"" + *word + "\" is not one; expected any, direct or winograd");
       if (op.kind != OperatorKind::conv) table.error("algorithm", "is a key of conv only");
     }
   }
@@ -326,12 +333,15 @@ class GraphReader {
       return;
     }
     if (op.kind != OperatorKind::host) {
-      if (names_nothing(table, "inputs")) table.error("inputs", "missing; expected the tensors it reads");
-      if (names_nothing(table, "outputs")) table.error("outputs", "missing; expected the tensors it writes");
+      if (names_nothing(table, "inputs"))
+        table.error("inputs", "missing; expected the tensors it reads");
+      if (names_nothing(table, "outputs"))
+        table.error("outputs", "missing; expected the tensors it writes");
     }
     for (const Key key : needed_keys(op)) {
       const std::string name(name_of(key));
-      if (!table.has(name)) table.error("", name + " is missing; " + std::string(name_of(op.kind)) + " needs it");
+      if (!table.has(name))
+        table.error("", name + " is missing; " + std::string(name_of(op.kind)) + " needs it");
     }
   }
 
@@ -352,18 +362,22 @@ class GraphReader {
       case OperatorKind::all_gather:
       case OperatorKind::reduce_scatter:
       case OperatorKind::all_to_all:
-      case OperatorKind::broadcast: return {Key::ranks};
+      case OperatorKind::broadcast:
+        return {Key::ranks};
       case OperatorKind::conv:
         return {Key::n, Key::c, Key::h, Key::w, Key::k, Key::r, Key::s};
       case OperatorKind::grouped_gemm:
       case OperatorKind::dispatch:
-      case OperatorKind::combine: return {Key::tokens, Key::top_k, Key::experts};
+      case OperatorKind::combine:
+        return {Key::tokens, Key::top_k, Key::experts};
       case OperatorKind::ssm_scan:
         return {Key::batch, Key::q_len, Key::heads, Key::head_dim, Key::state};
       case OperatorKind::linear_attention:
         return {Key::batch, Key::q_len, Key::heads, Key::head_dim};
-      case OperatorKind::host: return {Key::time};
-      default: return {};
+      case OperatorKind::host:
+        return {Key::time};
+      default:
+        return {};
     }
   }
 

@@ -160,7 +160,8 @@ std::vector<std::string> model_assumptions(const Architecture& architecture,
   if (layout.pp > 1) add_pipeline(architecture, layout, lines);
   if (layout.dp > 1) {
     const char* const what = scenario.phase == Phase::train ? "micro_batch" : "batch";
-    lines.push_back("dp: " + std::string(what) + " is that of one of " + text(layout.dp) + " replicas");
+    lines.push_back("dp: " + std::string(what) + " is that of one of " + text(layout.dp) +
+                    " replicas");
   }
   if (layout.cp > 1) {
     lines.emplace_back(

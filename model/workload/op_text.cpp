@@ -42,9 +42,9 @@ std::vector<std::pair<std::string_view, std::uint32_t>> split_words(std::string_
 }
 
 const std::vector<std::string>& attribute_words() {
-  static const std::vector<std::string> words{"in",      "weight", "out",  "kv",  "compute",
-                                              "accumulate", "sparse", "form", "path",
-                                              "access",     "algorithm"};
+  static const std::vector<std::string> words{"in",      "weight",     "out",      "kv",
+                                              "compute", "accumulate", "sparse",   "form",
+                                              "path",    "access",     "algorithm"};
   return words;
 }
 
@@ -77,7 +77,8 @@ class OpText {
   void read_words() {
     const auto words = split_words(text_);
     if (words.empty()) {
-      diagnostics_.add(at(1), "", "empty; expected KIND key=value …, such as gemm m=8192 n=8192 k=8192");
+      diagnostics_.add(at(1), "",
+                       "empty; expected KIND key=value …, such as gemm m=8192 n=8192 k=8192");
       return;
     }
     const std::string kind_name(words.front().first);
@@ -107,8 +108,9 @@ class OpText {
       return;
     }
     if (!is_known(w.key)) {
-      diagnostics_.add(w.key_at, w.key, "is not a key of " + std::string(info_->name) +
-                                            did_you_mean(w.key, known_words()));
+      diagnostics_.add(
+          w.key_at, w.key,
+          "is not a key of " + std::string(info_->name) + did_you_mean(w.key, known_words()));
       return;
     }
     given_.emplace(w.key, w);
@@ -164,7 +166,8 @@ class OpText {
     const bool per_element = key == Key::flops || key == Key::exps;
     if (value && *value >= 0 && (per_element || std::floor(*value) == *value)) return value;
     expected = per_element ? "expected a number from 0 up" : "expected a whole number from 0 up";
-    diagnostics_.add(word.value_at, word.key, "\"" + word.value + "\" is no such number; " + expected);
+    diagnostics_.add(word.value_at, word.key,
+                     "\"" + word.value + "\" is no such number; " + expected);
     return std::nullopt;
   }
 
@@ -177,8 +180,9 @@ class OpText {
         graph_.set_symbol(name, number(key.key, found->second).value_or(1));
       } else if (key.required) {
         graph_.set_symbol(name, 1);
-        diagnostics_.add(at(1), name, "missing; " + std::string(info_->name) + " needs it (" +
-                                          key.meaning + ")");
+        diagnostics_.add(
+            at(1), name,
+            "missing; " + std::string(info_->name) + " needs it (" + key.meaning + ")");
       } else if (*key.fallback != '\0') {
         const Expression fallback =
             Expression::parse(key.fallback, graph_.symbols, at(1), name, diagnostics_);
@@ -289,12 +293,18 @@ class OpText {
 
   [[nodiscard]] Precision storage(DtypeFlag flag) const {
     switch (flag) {
-      case DtypeFlag::in: return in_;
-      case DtypeFlag::weight: return weight_;
-      case DtypeFlag::out: return out_;
-      case DtypeFlag::kv: return kv_;
-      case DtypeFlag::bytes: return Precision::int8;
-      case DtypeFlag::ids: return Precision::int32;
+      case DtypeFlag::in:
+        return in_;
+      case DtypeFlag::weight:
+        return weight_;
+      case DtypeFlag::out:
+        return out_;
+      case DtypeFlag::kv:
+        return kv_;
+      case DtypeFlag::bytes:
+        return Precision::int8;
+      case DtypeFlag::ids:
+        return Precision::int32;
     }
     return in_;
   }
@@ -316,8 +326,8 @@ class OpText {
   }
 
   TensorId add_tensor(const TensorTemplate& t, bool output) {
-    const TensorRole role = output ? TensorRole::output
-                                   : (t.weight ? TensorRole::weight : TensorRole::input);
+    const TensorRole role =
+        output ? TensorRole::output : (t.weight ? TensorRole::weight : TensorRole::input);
     return add_tensor(t.name, {t.shape.begin(), t.shape.end()}, storage(t.dtype), role);
   }
 

@@ -15,6 +15,11 @@ class Agreement {
   Agreement(const BoundGraph& graph, const BoundOperator& op) : graph_(graph), op_(op) {}
 
   [[nodiscard]] const char* wrong() const {
+    for (const Key flag : {Key::causal, Key::gated, Key::delta, Key::initial}) {
+      const double value = key(flag, 0);
+      if (value != 0 && value != 1) return "causal, gated, delta and initial are 0 or 1";
+    }
+    if (key(Key::ranks, 1) < 1) return "ranks is below 1; expected the ranks of the group";
     switch (op_.kind) {
       case OperatorKind::conv:
         return wrong_conv();

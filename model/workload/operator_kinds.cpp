@@ -9,21 +9,38 @@ namespace floorline {
 
 namespace {
 
-constexpr std::array<std::string_view, kKeyCount> kKeyNames{
-    "m",          "n",       "k",        "batch",         "q_heads", "kv_heads",      "q_len",
-    "kv_len",     "head_dim", "v_dim",   "causal",        "window",  "rows",          "cols",
-    "reads",      "writes",  "flops",    "exps",          "tokens",  "heads",         "distinct",
-    "group",      "bytes",   "written_bytes", "count",    "ranks",   "c",             "h",
-    "w",          "r",       "s",        "stride",        "pad",     "dilation",      "groups",
-    "top_k",      "experts", "local_experts", "ep",       "hidden",  "state",         "initial",
-    "delta",      "serialized", "time",    "inter",         "tp",      "gated"};
+constexpr std::array<std::string_view, kKeyCount> kKeyNames{"m",        "n",
+                                                            "k",        "batch",
+                                                            "q_heads",  "kv_heads",
+                                                            "q_len",    "kv_len",
+                                                            "head_dim", "v_dim",
+                                                            "causal",   "window",
+                                                            "rows",     "cols",
+                                                            "reads",    "writes",
+                                                            "flops",    "exps",
+                                                            "tokens",   "heads",
+                                                            "distinct", "group",
+                                                            "bytes",    "written_bytes",
+                                                            "count",    "ranks",
+                                                            "c",        "h",
+                                                            "w",        "r",
+                                                            "s",        "stride",
+                                                            "pad",      "dilation",
+                                                            "groups",   "top_k",
+                                                            "experts",  "local_experts",
+                                                            "ep",       "hidden",
+                                                            "state",    "initial",
+                                                            "delta",    "serialized",
+                                                            "time",     "inter",
+                                                            "tp",       "gated"};
 static_assert(kKeyNames[static_cast<std::size_t>(Key::gated)] == "gated");
 static_assert(kKeyNames[static_cast<std::size_t>(Key::ranks)] == "ranks");
 
 constexpr const char* kNone = "";
 
 std::vector<KeyInfo> collective_keys(const char* bytes_meaning) {
-  return {{Key::bytes, true, kNone, bytes_meaning}, {Key::ranks, true, kNone, "ranks of the group"}};
+  return {{Key::bytes, true, kNone, bytes_meaning},
+          {Key::ranks, true, kNone, "ranks of the group"}};
 }
 
 KindInfo collective(OperatorKind kind, const char* name, const char* summary, const char* meaning,
@@ -42,7 +59,10 @@ std::vector<KeyInfo> rows_and_cols() {
 
 KindInfo row_kind(OperatorKind kind, const char* name, const char* summary,
                   std::vector<TensorTemplate> weights) {
-  KindInfo info{kind, name, summary, rows_and_cols(),
+  KindInfo info{kind,
+                name,
+                summary,
+                rows_and_cols(),
                 {{"in", DtypeFlag::in, false, {"rows", "cols"}}},
                 {{"out", DtypeFlag::out, false, {"rows", "cols"}}}};
   for (TensorTemplate& w : weights) info.inputs.push_back(std::move(w));
@@ -176,7 +196,8 @@ std::vector<KindInfo> host_kinds() {
 
 std::vector<KindInfo> all_kinds() {
   std::vector<KindInfo> all = arithmetic_kinds();
-  for (auto* part : {movement_kinds, access_kinds, routed_kinds, recurrent_kinds, host_kinds, training_kinds}) {
+  for (auto* part :
+       {movement_kinds, access_kinds, routed_kinds, recurrent_kinds, host_kinds, training_kinds}) {
     for (KindInfo& kind : part()) all.push_back(std::move(kind));
   }
   return all;
@@ -195,9 +216,12 @@ std::optional<Key> key_from(std::string_view name) {
 
 std::string_view name_of(CopyPath path) {
   switch (path) {
-    case CopyPath::h2d: return "h2d";
-    case CopyPath::d2h: return "d2h";
-    case CopyPath::d2d: return "d2d";
+    case CopyPath::h2d:
+      return "h2d";
+    case CopyPath::d2h:
+      return "d2h";
+    case CopyPath::d2d:
+      return "d2d";
   }
   return "";
 }
@@ -219,15 +243,19 @@ std::string access_from(std::string_view word, bool has_stride, Access& access) 
 
 std::string_view name_of(ConvAlgorithm algorithm) {
   switch (algorithm) {
-    case ConvAlgorithm::any: return "any";
-    case ConvAlgorithm::direct: return "direct";
-    case ConvAlgorithm::winograd: return "winograd";
+    case ConvAlgorithm::any:
+      return "any";
+    case ConvAlgorithm::direct:
+      return "direct";
+    case ConvAlgorithm::winograd:
+      return "winograd";
   }
   return "";
 }
 
 std::optional<ConvAlgorithm> conv_algorithm_from(std::string_view name) {
-  for (const ConvAlgorithm a : {ConvAlgorithm::any, ConvAlgorithm::direct, ConvAlgorithm::winograd}) {
+  for (const ConvAlgorithm a :
+       {ConvAlgorithm::any, ConvAlgorithm::direct, ConvAlgorithm::winograd}) {
     if (name == name_of(a)) return a;
   }
   return std::nullopt;

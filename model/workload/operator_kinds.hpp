@@ -126,7 +126,7 @@ enum class DtypeFlag : std::uint8_t { in, weight, out, kv, bytes, ids };
 
 struct KeyInfo {
   Key key;
-  bool required;           ///< in --op; in graph files the tensors may say it instead
+  bool required;  ///< in --op; in graph files the tensors may say it instead
   /// Default in --op, as an expression of earlier keys; "" is none: a key that is optional and has
   /// none is absent unless given.
   const char* fallback;
@@ -136,7 +136,7 @@ struct KeyInfo {
 struct TensorTemplate {
   const char* name;
   DtypeFlag dtype;
-  bool weight;             ///< role weight, else input or output
+  bool weight;                     ///< role weight, else input or output
   std::vector<const char*> shape;  ///< expressions of the keys
 };
 

@@ -77,8 +77,10 @@ std::vector<std::string> defaults_used(const Scenario& scenario, const ParallelL
     line("batch", std::to_string(scenario.batch));
     line("context", std::to_string(scenario.cached()));
   }
-  if (phase == Phase::prefill || phase == Phase::generate) line("prompt", std::to_string(scenario.prompt));
-  if (phase == Phase::decode || phase == Phase::generate) line("tokens_per_step", std::to_string(scenario.tokens_per_step));
+  if (phase == Phase::prefill || phase == Phase::generate)
+    line("prompt", std::to_string(scenario.prompt));
+  if (phase == Phase::decode || phase == Phase::generate)
+    line("tokens_per_step", std::to_string(scenario.tokens_per_step));
   if (phase == Phase::generate) line("output", std::to_string(scenario.output));
   if (phase != Phase::train) line("logits", std::string(name_of(scenario.logits_rows())));
   if (layout.tp == 1) line("tp", "1");

@@ -36,8 +36,8 @@ std::string_view name_of(OptimizerKind optimizer);
 
 /// One step of the optimizer on one replica, phase = train.
 struct TrainingPlan {
-  std::int64_t sequence = 2048;  ///< tokens of a sequence
-  std::int64_t micro_batch = 1;  ///< sequences of one forward and backward pass
+  std::int64_t sequence = 2048;   ///< tokens of a sequence
+  std::int64_t micro_batch = 1;   ///< sequences of one forward and backward pass
   std::int64_t accumulation = 1;  ///< passes of a step
   Recompute recompute = Recompute::none;
   /// What dp ranks divide: 1 optimizer state, 2 gradients too, 3 weights too (FSDP).

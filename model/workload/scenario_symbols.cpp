@@ -12,6 +12,7 @@ namespace {
 
 // Larger than any run; products of two still fit 63 bits.
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 30U;
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 20U;  // of generate: each one is summed
 constexpr std::int64_t kMostRanks = std::int64_t{1} << 15U;
 constexpr std::int64_t kMostDivided = 3;  // stages of ZeRO
 
@@ -169,7 +170,10 @@ std::int64_t* size_of(std::string_view name, Scenario& scenario, Range& range) {
   if (name == "micro_batch") return &scenario.training.micro_batch;
   if (name == "gradient_accumulation") return &scenario.training.accumulation;
   range.least = 0;
-  if (name == "output") return &scenario.output;
+  if (name == "output") {
+    range.most = kMostSteps;
+    return &scenario.output;
+  }
   range.most = kMostDivided;
   if (name == "zero") return &scenario.training.zero;
   return nullptr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast the engine is. Run from the repository root: build/release/bench
 //   operator/*   one operator's demand and cold floor
-//   step/*       a whole decode step from a loaded graph: demand, three floors an operator, graph floors
-//   rebind/*     the same with new numbers for the symbols first
-//   process/*    `floorline bound` on a model as a whole process, reading included (wall time)
+//   step/*       a whole decode step from a loaded graph: demand, three floors an operator, graph
+//   floors rebind/*     the same with new numbers for the symbols first process/*    `floorline
+//   bound` on a model as a whole process, reading included (wall time)
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -34,14 +34,17 @@ void one_operator(benchmark::State& state, const char* text) {
   }
 }
 BENCHMARK_CAPTURE(one_operator, gemm, "gemm m=4096 n=4096 k=4096");
-BENCHMARK_CAPTURE(one_operator, attention,
-                  "attention batch=8 q_heads=32 kv_heads=8 q_len=1 kv_len=8192 head_dim=128 window=4096");
+BENCHMARK_CAPTURE(
+    one_operator, attention,
+    "attention batch=8 q_heads=32 kv_heads=8 q_len=1 kv_len=8192 head_dim=128 window=4096");
 BENCHMARK_CAPTURE(one_operator, rmsnorm, "rmsnorm rows=4096 cols=4096");
 BENCHMARK_CAPTURE(one_operator, grouped_gemm,
                   "grouped_gemm n=4096 k=7168 tokens=64 top_k=8 experts=256 ep=8 in=fp8");
-BENCHMARK_CAPTURE(one_operator, dispatch, "dispatch tokens=64 hidden=7168 top_k=8 experts=256 ep=8");
+BENCHMARK_CAPTURE(one_operator, dispatch,
+                  "dispatch tokens=64 hidden=7168 top_k=8 experts=256 ep=8");
 BENCHMARK_CAPTURE(one_operator, conv, "conv n=8 c=64 h=56 w=56 k=128 r=3 s=3 pad=1");
-BENCHMARK_CAPTURE(one_operator, ssm_scan, "ssm_scan batch=8 q_len=1 heads=64 head_dim=64 state=128");
+BENCHMARK_CAPTURE(one_operator, ssm_scan,
+                  "ssm_scan batch=8 q_len=1 heads=64 head_dim=64 state=128");
 BENCHMARK_CAPTURE(one_operator, all_reduce, "all_reduce bytes=64MiB ranks=8");
 
 Evaluation decode_70b(const Machine& machine) {
@@ -78,14 +81,15 @@ BENCHMARK(rebind_step)->Name("rebind/llama-3.1-70b");
 
 /// Wall time and peak memory of the program beside this one.
 void process(benchmark::State& state) {
-  const std::string program = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "floorline").string();
+  const std::string program =
+      (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "floorline").string();
   double peak_kib = 0;
   for (auto _ : state) {
     const pid_t child = fork();
     if (child == 0) {
       if (freopen("/dev/null", "w", stdout) == nullptr) _exit(1);
-      execl(program.c_str(), "floorline", "bound", "workloads/llama-3.1-70b.json", "--device", "h100_sxm",
-            "--set", "tp=8", static_cast<char*>(nullptr));
+      execl(program.c_str(), "floorline", "bound", "workloads/llama-3.1-70b.json", "--device",
+            "h100_sxm", "--set", "tp=8", static_cast<char*>(nullptr));
       _exit(1);
     }
     int status = 0;
@@ -96,7 +100,10 @@ void process(benchmark::State& state) {
   }
   state.counters["peak_MiB"] = peak_kib / 1024;
 }
-BENCHMARK(process)->Name("process/bound llama-3.1-70b")->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(process)
+    ->Name("process/bound llama-3.1-70b")
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

@@ -93,7 +93,9 @@ rate.vector.fp32 = { per_clock_per_unit = 100, clock = "sm" }
 
   TEST_CASE("rates: a chosen SM clock is a ceiling where the highest clock is not known") {
     const DeviceSpec spec = parse_device(
-        "schema = 1\nunits = 10\nrate.vector.fp32 = { per_clock_per_unit = 100 }\n", "d.toml", {});
+        "schema = 1\nunits = 10\nclock.vector = {}\n"
+        "rate.vector.fp32 = { per_clock_per_unit = 100, clock = \"vector\" }\n",
+        "d.toml", {});
     CHECK_FALSE(known(resolve_rates(spec, {}), "vector.fp32"));
     CHECK(ceiling(resolve_rates(spec, {MHz(2000), 1}), "vector.fp32") == 2e12);
   }
@@ -238,8 +240,7 @@ capacity_per_unit = "128 KiB"
                     .all_known);
   }
 
-  TEST_CASE(
-      "on chip: what is unknown of the fabric is possible, nodes are as large as they may be") {
+  TEST_CASE("on chip: what is unknown of the fabric is possible, a node has what the file says") {
     const OnChip unknown = resolve_on_chip(device(""));
     CHECK(unknown.multicast_possible);
     CHECK(unknown.in_network_reduction_possible);
@@ -249,7 +250,7 @@ capacity_per_unit = "128 KiB"
                                "devices_per_node = { value = 8, range = [4, 16] }\n"));
     CHECK_FALSE(stated.multicast_possible);
     CHECK_FALSE(stated.in_network_reduction_possible);
-    CHECK(stated.devices_per_node == 16);
+    CHECK(stated.devices_per_node == 8);
   }
 
   TEST_CASE("the key that would supply a resource") {

@@ -122,13 +122,13 @@ TEST_SUITE("workload") {
     CHECK(refused("gemm m=1 btch=2") ==
           "--op:1:10: error: btch: is not a key of gemm; did you mean \"batch\"?");
     CHECK(refused("gemm m=1 n=1 k=x") ==
-          "--op:1:16: error: k: \"x\" is not one; expected a whole number from 0 up");
+          "--op:1:16: error: k: \"x\" is no such number; expected a whole number from 0 up");
     CHECK(refused("gemm m=1 n=1 k=1.5") ==
-          "--op:1:16: error: k: \"1.5\" is not one; expected a whole number from 0 up");
+          "--op:1:16: error: k: \"1.5\" is no such number; expected a whole number from 0 up");
     CHECK(refused("gemm m=1 n=1 k=-1") ==
-          "--op:1:16: error: k: \"-1\" is not one; expected a whole number from 0 up");
+          "--op:1:16: error: k: \"-1\" is no such number; expected a whole number from 0 up");
     CHECK(refused("elementwise n=1 exps=-1") ==
-          "--op:1:22: error: exps: \"-1\" is not one; expected a number from 0 up");
+          "--op:1:22: error: exps: \"-1\" is no such number; expected a number from 0 up");
     CHECK(refused("gemm m=1 n=1") ==
           "--op:1:1: error: k: missing; gemm needs it (length of the inner products)");
     CHECK(refused("softmax rows=1 cols=1 in=bf61") ==
@@ -160,7 +160,7 @@ TEST_SUITE("workload") {
           "--op:1:1: error: head_dim: missing; attention needs it (elements of a query and key "
           "head)");
     CHECK(refused("attention batch=1 q_heads=1 kv_heads=1 q_len=1 kv_len=1 head_dim=x") ==
-          "--op:1:66: error: head_dim: \"x\" is not one; expected a whole number from 0 up");
+          "--op:1:66: error: head_dim: \"x\" is no such number; expected a whole number from 0 up");
   }
 
   TEST_CASE("op text: all that is wrong is said at once") {
