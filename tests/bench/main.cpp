@@ -47,13 +47,16 @@ BENCHMARK_CAPTURE(one_operator, ssm_scan,
                   "ssm_scan batch=8 q_len=1 heads=64 head_dim=64 state=128");
 BENCHMARK_CAPTURE(one_operator, all_reduce, "all_reduce bytes=64MiB ranks=8");
 
-Evaluation decode_70b(const Machine& machine) {
-  const Architecture model = load_architecture("workloads/llama-3.1-70b.json");
+Evaluation decode_step(const char* model, const Machine& machine) {
   Scenario scenario;
   scenario.batch = 16;
   ParallelLayout layout;
   layout.tp = 8;
-  return evaluate(model_graph(model, scenario, layout), machine);
+  return evaluate(model_graph(load_architecture(model), scenario, layout), machine);
+}
+
+Evaluation decode_70b(const Machine& machine) {
+  return decode_step("workloads/llama-3.1-70b.json", machine);
 }
 
 void step(benchmark::State& state) {
@@ -66,6 +69,17 @@ void step(benchmark::State& state) {
   state.counters["operators"] = static_cast<double>(e.bound.ops.size());
 }
 BENCHMARK(step)->Name("step/llama-3.1-70b");
+
+/// Least routing and, beside it, uniform routing: what `bound` evaluates.
+void routed_step(benchmark::State& state) {
+  const Machine machine = h100();
+  Evaluation e = decode_step("workloads/deepseek-v3.json", machine);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(reevaluate(machine, e.graph.symbol_values, e));
+  }
+  state.counters["operators"] = static_cast<double>(e.bound.ops.size());
+}
+BENCHMARK(routed_step)->Name("step/deepseek-v3 (671B)");
 
 void rebind_step(benchmark::State& state) {
   const Machine machine = h100();
