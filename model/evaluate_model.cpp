@@ -295,6 +295,14 @@ OperatorGraph stage_graph(const ModelWorkload& workload, const Scenario& scenari
   return graph;
 }
 
+Bytes cache_per_token(const ModelWorkload& workload) {
+  if (workload.scenario.phase == Phase::train) return Bytes(0);
+  const double elements =
+      static_cast<double>(kv_elements_per_token(workload.architecture, workload.layout.tp));
+  const Precision storage = kv_storage(workload.architecture, workload.scenario);
+  return Bytes(elements * storage_bits(storage) / 8.0);
+}
+
 ModelEvaluation evaluate_model(const ModelWorkload& workload, const Machine& machine) {
   ModelEvaluation result;
   result.ranks = static_cast<double>(workload.layout.ranks());
@@ -302,6 +310,7 @@ ModelEvaluation evaluate_model(const ModelWorkload& workload, const Machine& mac
   const ParameterCount count = workload.architecture.parameter_count();
   result.floors.parameters = static_cast<double>(count.total);
   result.floors.active_parameters = static_cast<double>(count.active);
+  result.floors.cache_per_token = cache_per_token(workload);
   if (workload.scenario.phase == Phase::generate) {
     generate(workload, machine, result);
   } else if (workload.scenario.phase == Phase::train) {

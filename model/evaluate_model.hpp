@@ -62,6 +62,9 @@ struct ModelFloors {
   double parameters = 0;
   double active_parameters = 0;
   std::optional<TrainingWork> training;
+  /// One token's K and V (or latent) in the cache of one rank, over all layers, as if none had a
+  /// window; an indexer's keys are not among them. Zero in training.
+  Bytes cache_per_token{0};
   Bytes resident{0};  ///< weights and state of the rank shown
   ModelJudging judging;
 };
@@ -75,6 +78,9 @@ struct ModelEvaluation {
 
 /// Throws InputError: what contradicts in model, scenario and layout; rates the device lacks.
 ModelEvaluation evaluate_model(const ModelWorkload& workload, const Machine& machine);
+
+/// See ModelFloors::cache_per_token.
+Bytes cache_per_token(const ModelWorkload& workload);
 
 /// The graph of one pipeline stage with the workload's settings; of generate, of its decode steps.
 OperatorGraph stage_graph(const ModelWorkload& workload, const Scenario& scenario,

@@ -103,6 +103,9 @@ Json model_json(const ModelFloors& model) {
   json.set("parameters", model.parameters);
   json.set("active_parameters", model.active_parameters);
   json.set("resident_bytes", model.resident.in_base_units());
+  if (model.cache_per_token > Bytes(0)) {
+    json.set("kv_bytes_per_token", model.cache_per_token.in_base_units());
+  }
   return json;
 }
 
@@ -259,6 +262,10 @@ Section model_section(const BoundReport& report) {
           to_text(t.conventional.model) + " per token (6 N + 12 heads head_dim layers sequence)");
   }
   field("weights and state", resident_text(report));
+  if (model.cache_per_token > Bytes(0)) {
+    field("KV cache a token",
+          exact_text(model.cache_per_token.in_base_units()) + " B a rank, all layers in full");
+  }
   field(model.phase == "prefill" ? "prefill" : (model.request ? "last step" : "step"),
         "at least " + to_text(model.step));
   field("tokens", "at most " + number_text(model.tokens_per_s_ceiling, 4) + " token/s");
