@@ -86,7 +86,13 @@ struct ReadNumbers {
 };
 
 std::vector<std::string> child_names(TableTree& tree, const std::string& path) {
+  constexpr std::size_t kMostChildren = 1000;
   TableReader* table = tree.at(path);
+  if (table != nullptr && table->keys().size() > kMostChildren) {
+    table->error("", "more than " + std::to_string(kMostChildren) + " entries; expected a device");
+    table->ignore_unread();
+    return {};
+  }
   return table == nullptr ? std::vector<std::string>{} : table->keys();
 }
 

@@ -2,6 +2,8 @@
 #include "model/report/document_head.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "model/quantity/unit_names.hpp"
 #include "model/report/resource_words.hpp"
@@ -71,9 +73,10 @@ Document document_frame(std::string_view command) {
 
 std::vector<std::string> unique_lines(const std::vector<std::vector<std::string>>& lists) {
   std::vector<std::string> all;
+  std::set<std::string_view> seen;
   for (const std::vector<std::string>& list : lists) {
     for (const std::string& line : list) {
-      if (std::find(all.begin(), all.end(), line) == all.end()) all.push_back(line);
+      if (seen.insert(line).second) all.push_back(line);
     }
   }
   return all;

@@ -237,6 +237,12 @@ std::string name_of_file(const std::string& path) {
 Architecture architecture_from(const Node& config, std::string name) {
   Diagnostics diagnostics;
   Architecture architecture;
+  constexpr std::size_t kMostKeys = 4096;
+  if (config.members.size() > kMostKeys) {
+    throw InputError(Diagnostic{
+        config.at, "",
+        "more than " + std::to_string(kMostKeys) + " keys; expected a model's configuration"});
+  }
   {
     TableReader reader(config, "", diagnostics);
     const Family* family = family_of(reader);

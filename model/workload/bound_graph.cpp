@@ -258,6 +258,7 @@ void explain_attention(const OperatorGraph& graph, const BoundGraph& bound,
     };
     const double q_heads = key(Key::q_heads);
     const double kv_heads = key(Key::kv_heads);
+    if (kv_heads < 1 && q_heads > 0) complain("kv_heads is below 1; expected key and value heads");
     if (kv_heads > 0 && std::fmod(q_heads, kv_heads) != 0) {
       complain("q_heads is no multiple of kv_heads; expected equal groups of query heads");
     }

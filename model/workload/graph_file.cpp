@@ -20,6 +20,10 @@ struct Entry {
   std::string path;
 };
 
+/// More than any graph that people or models write; names are looked up one by one.
+constexpr std::size_t kMostEntries = 20000;
+constexpr std::size_t kMostSymbols = 4096;
+
 std::vector<Entry> entries(TableReader& root, const char* singular, const char* plural) {
   std::vector<Entry> all;
   for (const char* key : {singular, plural}) {
@@ -36,6 +40,11 @@ std::vector<Entry> entries(TableReader& root, const char* singular, const char* 
     } else {
       root.error(key, "is " + std::string(name_of(node->kind)) + ", expected tables");
     }
+  }
+  if (all.size() > kMostEntries) {
+    root.error(plural, "more than " + std::to_string(kMostEntries) + "; expected a smaller graph");
+    root.ignore_unread();
+    root.diagnostics().throw_if_any();
   }
   return all;
 }
@@ -88,6 +97,11 @@ class GraphReader {
     if (node->kind != Node::Kind::table) {
       root.error("symbols", "is " + std::string(name_of(node->kind)) + ", expected a table");
       return;
+    }
+    if (node->members.size() > kMostSymbols) {
+      root.error("symbols", "more than " + std::to_string(kMostSymbols) + "; expected fewer");
+      root.ignore_unread();
+      diagnostics_.throw_if_any();
     }
     for (const NodeMember& m : node->members) {
       const std::string path = "symbols." + m.key;
