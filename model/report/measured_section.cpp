@@ -163,6 +163,11 @@ Section measured_section(const BoundReport& report, const Measured& m) {
   }
   if (report.machine != nullptr)
     field("against any residency", m.ratio_any ? factor_text(*m.ratio_any) : "no floor above zero");
+  const Judging judging = judging_of(report);
+  if (judging.cold > Seconds(0) && judging.work.flops > Flops(0)) {
+    const FlopsPerSecond roof(judging.work.flops.in_base_units() / judging.cold.in_base_units());
+    field("roof at this intensity", to_text(roof) + " (work over the cold floor)");
+  }
   if (a.flops_per_s > 0) field("work rate", to_text(FlopsPerSecond(a.flops_per_s)));
   if (a.bytes_per_s > 0) {
     field("traffic rate", to_text(BytesPerSecond(a.bytes_per_s)) + " = " +
