@@ -50,7 +50,9 @@ Json intensity_json(const Demand& demand) {
 }
 
 /// A kernel by numbers: an operator without tensors. What crosses HBM is not among the numbers.
-bool by_numbers(const Operator& op) { return op.inputs.empty() && op.outputs.empty(); }
+bool by_numbers(const Operator& op) {
+  return op.kind == OperatorKind::custom && op.inputs.empty() && op.outputs.empty();
+}
 std::string kind_of(const Operator& op) {
   return by_numbers(op) ? "numbers" : std::string(name_of(op.kind));
 }
