@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace floorline {
@@ -58,6 +59,24 @@ LedgerEntry interval_entry(std::string name, ByteInterval interval, Lifetime ali
   return line;
 }
 
+namespace {
+
+/// Text such as "1.1 GB" is a byte's fraction off.
+ByteCount whole(Bytes bytes, double towards(double)) {
+  constexpr double kMost = 9.2233720368547748e18;  // the largest double below 2^63
+  constexpr double kNoise = 1e-3;
+  const double value = bytes.in_base_units();
+  if (!(std::abs(value) <= kMost)) return ByteCount::overflow();
+  const double nearest = std::round(value);
+  const bool noise = std::abs(value - nearest) < kNoise;
+  return ByteCount(static_cast<std::int64_t>(noise ? nearest : towards(value)));
+}
+
+}  // namespace
+
+ByteCount whole_need(Bytes bytes) { return whole(bytes, std::ceil); }
+ByteCount whole_budget(Bytes bytes) { return whole(bytes, std::floor); }
+
 ByteCount alive_at(const MemoryLedger& ledger, std::size_t instant) {
   return sum_at(ledger, instant, [](const LedgerEntry& line) { return line.bytes; });
 }
@@ -85,6 +104,22 @@ std::vector<std::size_t> lines_at(const MemoryLedger& ledger, std::size_t instan
     return ledger.lines[a].bytes > ledger.lines[b].bytes;
   });
   return alive;
+}
+
+void set_line(MemoryLedger& ledger, LedgerEntry line) {
+  for (LedgerEntry& old : ledger.lines) {
+    if (old.name != line.name) continue;
+    old = std::move(line);
+    return;
+  }
+  ledger.lines.push_back(std::move(line));
+}
+
+const LedgerEntry* find_line(const MemoryLedger& ledger, std::string_view name) {
+  for (const LedgerEntry& line : ledger.lines) {
+    if (line.name == name) return &line;
+  }
+  return nullptr;
 }
 
 }  // namespace floorline
