@@ -68,7 +68,8 @@ void add_lines(const LedgerOptions& options, MemoryLedger& ledger) {
 
 Json inputs_json(const LedgerOptions& options) {
   Json json = Json::object();
-  json.set("workload", options.workload.workload.empty() ? Json() : Json(options.workload.workload));
+  json.set("workload",
+           options.workload.workload.empty() ? Json() : Json(options.workload.workload));
   json.set("set", json_of(options.workload.set));
   json.set("lines", json_of(options.lines));
   json.set("budget", options.budget.empty() ? Json() : Json(options.budget));
@@ -118,7 +119,8 @@ int ledger(const LedgerOptions& options) {
 }  // namespace
 
 void add_ledger(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("ledger", "does it fit in memory, what is the most that fits");
+  CLI::App* verb =
+      app.add_subcommand("ledger", "does it fit in memory, what is the most that fits");
   auto options = std::make_shared<LedgerOptions>();
   add_workload_options(*verb, options->workload);
   verb->add_option("--line", options->lines,
