@@ -6,6 +6,7 @@
 
 #include "model/quantity/unit_names.hpp"
 #include "model/report/document_head.hpp"
+#include "model/report/ledger_sections.hpp"
 #include "model/report/resource_words.hpp"
 
 namespace floorline {
@@ -116,6 +117,9 @@ Section verdict_section(const LedgerReport& report, const Peak& peak) {
                       report.ledger.instants[peak.at]);
   } else {
     field("need", bytes_text(peak.bytes) + " = " + gib_text(peak.bytes) + " GiB");
+  }
+  if (report.kv_bytes_per_token > ByteCount(0)) {
+    field("KV cache a token", bytes_text(report.kv_bytes_per_token) + " a rank, all layers in full");
   }
   if (!report.budget) {
     field("verdict", "no budget given (--budget)");
@@ -246,6 +250,40 @@ void add_json(const LedgerReport& report, const Peak& peak, Json& json) {
   json.set("changes", changes_json(changes_of(report, peak)));
 }
 
+void add_model_json(const LedgerReport& report, Json& json) {
+  if (report.parameters > 0) {
+    json.set("model", Json::object()
+                          .set("parameters", report.parameters)
+                          .set("kv_bytes_per_token", json_of(report.kv_bytes_per_token))
+                          .set("ranks", report.rank_count)
+                          .set("stages", ranks_json(report.ranks)));
+  }
+  if (report.pool) json.set("pool", pool_json(*report.pool));
+  if (report.solution) json.set("solve", solution_json(*report.solution));
+  if (!report.after) return;
+  Json after = Json::object();
+  after.set("changed", report.after->changed);
+  add_json(*report.after, peak_of(report.after->ledger), after);
+  add_model_json(*report.after, after);
+  json.set("after", std::move(after));
+}
+
+void add_model_sections(const LedgerReport& report, Document& doc) {
+  if (report.ranks.size() > 1) doc.sections.push_back({"", {}, {}, {rank_table(report.ranks)}});
+  if (report.pool) doc.sections.push_back(pool_section(report, *report.pool));
+  if (report.solution) doc.sections.push_back(solution_section(report, *report.solution));
+  if (report.after) doc.sections.push_back(comparison_section(report, *report.after));
+}
+
+Section head_section(const LedgerReport& report, const Peak& peak) {
+  Section section{report.title, {}, {}, {line_table(report, peak)}};
+  if (report.rank_count > 1) {
+    section.lines.push_back("Amounts are for one of " + std::to_string(report.rank_count) +
+                            " ranks, the one that needs most.");
+  }
+  return section;
+}
+
 }  // namespace
 
 std::string bytes_text(ByteCount bytes) {
@@ -281,6 +319,7 @@ std::string gb_text(ByteCount bytes) { return in_units(bytes, GB(1).in_base_unit
 Json json_of(ByteCount bytes) { return bytes.overflowed() ? Json() : Json(*bytes.count()); }
 
 bool fits(const LedgerReport& report) {
+  if (report.after) return fits(*report.after);
   if (!report.budget) return true;
   return headroom(peak_of(report.ledger).bytes, *report.budget).fits;
 }
@@ -297,14 +336,16 @@ Document ledger_document(const LedgerReport& report) {
       .set("assumptions", json_of(report.assumptions))
       .set("notes", json_of(notes));
   add_json(report, peak, doc.json);
+  add_model_json(report, doc.json);
 
-  doc.sections.push_back({report.title, {}, {}, {line_table(report, peak)}});
+  doc.sections.push_back(head_section(report, peak));
   doc.sections.push_back(verdict_section(report, peak));
   if (report.ledger.instants.size() > 1) {
     doc.sections.push_back({"", {}, {}, {instant_table(report)}});
   }
   const std::vector<Change> changes = changes_of(report, peak);
   if (!changes.empty()) doc.sections.push_back({"", {}, {}, {change_table(changes)}});
+  add_model_sections(report, doc);
   Section formulas = formula_section(report.ledger);
   if (!formulas.fields.empty()) doc.sections.push_back(std::move(formulas));
   Section small{"Conditions and assumptions", {}, small_print_lines(notes, report.assumptions), {}};
