@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "model/input/diagnostic.hpp"
 #include "model/ledger/ledger.hpp"
 #include "model/quantity/precision.hpp"
 #include "model/workload/architecture.hpp"

@@ -6,6 +6,7 @@
 
 #include "model/quantity/unit_names.hpp"
 #include "model/report/document_head.hpp"
+#include "model/report/ledger_sections.hpp"
 #include "model/report/resource_words.hpp"
 
 namespace floorline {
@@ -75,8 +76,8 @@ std::string range_text(const LedgerEntry& line, std::string (*text)(ByteCount)) 
 Table line_table(const LedgerReport& report, const Peak& peak) {
   const MemoryLedger& ledger = report.ledger;
   Table table;
-  table.columns = {{"line", false, true},   {"GiB", true},     {"GB", true},
-                   {"share of peak", true}, {"", false, true}, {"evidence", false},
+  table.columns = {{"line", false, true},   {"GiB", true},      {"GB", true},
+                   {"share of peak", true}, {"", false, true},  {"evidence", false},
                    {"alive", false}};
   for (const LedgerEntry& line : ledger.lines) {
     const bool counts = line.alive.holds(peak.at);
@@ -85,12 +86,11 @@ Table line_table(const LedgerReport& report, const Peak& peak) {
                           counts ? percent_text(share) : "-", counts ? bar(share) : "",
                           std::string(name_of(line.evidence)), lifetime_text(ledger, line.alive)});
   }
-  const std::string at =
-      ledger.instants.size() > 1 ? "peak (" + ledger.instants[peak.at] + ")" : std::string("sum");
+  const std::string at = ledger.instants.size() > 1 ? "peak (" + ledger.instants[peak.at] + ")"
+                                                    : std::string("sum");
   table.totals = {at, gib_text(peak.bytes), gb_text(peak.bytes), "100 %", "", "", ""};
-  const bool ranges =
-      std::any_of(ledger.lines.begin(), ledger.lines.end(),
-                  [](const LedgerEntry& line) { return line.interval.has_value(); });
+  const bool ranges = std::any_of(ledger.lines.begin(), ledger.lines.end(),
+                                  [](const LedgerEntry& line) { return line.interval.has_value(); });
   if (ranges) table.footnotes.push_back("the high end of a range decides");
   return table;
 }
@@ -117,6 +117,9 @@ Section verdict_section(const LedgerReport& report, const Peak& peak) {
                       report.ledger.instants[peak.at]);
   } else {
     field("need", bytes_text(peak.bytes) + " = " + gib_text(peak.bytes) + " GiB");
+  }
+  if (report.kv_bytes_per_token > ByteCount(0)) {
+    field("KV cache a token", bytes_text(report.kv_bytes_per_token) + " a rank, all layers in full");
   }
   if (!report.budget) {
     field("verdict", "no budget given (--budget)");
@@ -202,8 +205,8 @@ Section formula_section(const MemoryLedger& ledger) {
 
 Table csv_table(const LedgerReport& report) {
   Table csv;
-  for (const char* name :
-       {"name", "bytes", "low_bytes", "high_bytes", "evidence", "lifetime", "formula", "source"}) {
+  for (const char* name : {"name", "bytes", "low_bytes", "high_bytes", "evidence", "lifetime",
+                           "formula", "source"}) {
     csv.columns.push_back({name, false});
   }
   const auto plain = [](ByteCount bytes) {
@@ -226,8 +229,9 @@ void add_json(const LedgerReport& report, const Peak& peak, Json& json) {
   json.set("lines", std::move(lines));
   Json instants = Json::array();
   for (std::size_t i = 0; i < ledger.instants.size(); ++i) {
-    instants.push(
-        Json::object().set("name", ledger.instants[i]).set("bytes", json_of(alive_at(ledger, i))));
+    instants.push(Json::object()
+                      .set("name", ledger.instants[i])
+                      .set("bytes", json_of(alive_at(ledger, i))));
   }
   json.set("instants", std::move(instants));
   const std::string at = ledger.instants.empty() ? std::string() : ledger.instants[peak.at];
@@ -244,6 +248,40 @@ void add_json(const LedgerReport& report, const Peak& peak, Json& json) {
     json.set("fits", room.fits);
   }
   json.set("changes", changes_json(changes_of(report, peak)));
+}
+
+void add_model_json(const LedgerReport& report, Json& json) {
+  if (report.parameters > 0) {
+    json.set("model", Json::object()
+                          .set("parameters", report.parameters)
+                          .set("kv_bytes_per_token", json_of(report.kv_bytes_per_token))
+                          .set("ranks", report.rank_count)
+                          .set("stages", ranks_json(report.ranks)));
+  }
+  if (report.pool) json.set("pool", pool_json(*report.pool));
+  if (report.solution) json.set("solve", solution_json(*report.solution));
+  if (!report.after) return;
+  Json after = Json::object();
+  after.set("changed", report.after->changed);
+  add_json(*report.after, peak_of(report.after->ledger), after);
+  add_model_json(*report.after, after);
+  json.set("after", std::move(after));
+}
+
+void add_model_sections(const LedgerReport& report, Document& doc) {
+  if (report.ranks.size() > 1) doc.sections.push_back({"", {}, {}, {rank_table(report.ranks)}});
+  if (report.pool) doc.sections.push_back(pool_section(report, *report.pool));
+  if (report.solution) doc.sections.push_back(solution_section(report, *report.solution));
+  if (report.after) doc.sections.push_back(comparison_section(report, *report.after));
+}
+
+Section head_section(const LedgerReport& report, const Peak& peak) {
+  Section section{report.title, {}, {}, {line_table(report, peak)}};
+  if (report.rank_count > 1) {
+    section.lines.push_back("Amounts are for one of " + std::to_string(report.rank_count) +
+                            " ranks, the one that needs most.");
+  }
+  return section;
 }
 
 }  // namespace
@@ -281,6 +319,7 @@ std::string gb_text(ByteCount bytes) { return in_units(bytes, GB(1).in_base_unit
 Json json_of(ByteCount bytes) { return bytes.overflowed() ? Json() : Json(*bytes.count()); }
 
 bool fits(const LedgerReport& report) {
+  if (report.after) return fits(*report.after);
   if (!report.budget) return true;
   return headroom(peak_of(report.ledger).bytes, *report.budget).fits;
 }
@@ -297,14 +336,16 @@ Document ledger_document(const LedgerReport& report) {
       .set("assumptions", json_of(report.assumptions))
       .set("notes", json_of(notes));
   add_json(report, peak, doc.json);
+  add_model_json(report, doc.json);
 
-  doc.sections.push_back({report.title, {}, {}, {line_table(report, peak)}});
+  doc.sections.push_back(head_section(report, peak));
   doc.sections.push_back(verdict_section(report, peak));
   if (report.ledger.instants.size() > 1) {
     doc.sections.push_back({"", {}, {}, {instant_table(report)}});
   }
   const std::vector<Change> changes = changes_of(report, peak);
   if (!changes.empty()) doc.sections.push_back({"", {}, {}, {change_table(changes)}});
+  add_model_sections(report, doc);
   Section formulas = formula_section(report.ledger);
   if (!formulas.fields.empty()) doc.sections.push_back(std::move(formulas));
   Section small{"Conditions and assumptions", {}, small_print_lines(notes, report.assumptions), {}};
