@@ -76,8 +76,8 @@ bool is_always_exact(std::string_view name);
 LedgerEntry interval_entry(std::string name, ByteInterval interval, Lifetime alive,
                            std::string formula, std::string source);
 
-/// Whole bytes of a need (rounded up) and of a budget (rounded down); a part of a byte that only the
-/// conversion from text made is none. Overflow above 9.2e18 bytes and for what is no number.
+/// Whole bytes of a need (rounded up) and of a budget (rounded down); a part of a byte that only
+/// the conversion from text made is none. Overflow above 9.2e18 bytes and for what is no number.
 ByteCount whole_need(Bytes bytes);
 ByteCount whole_budget(Bytes bytes);
 
@@ -106,8 +106,8 @@ struct Headroom {
 };
 Headroom headroom(ByteCount need, const Budget& budget);
 
-/// Lines alive at an instant, largest first; at the peak: what to change, since no other line lowers
-/// it.
+/// Lines alive at an instant, largest first; at the peak: what to change, since no other line
+/// lowers it.
 std::vector<std::size_t> lines_at(const MemoryLedger& ledger, std::size_t instant);
 
 /// Replaces the line of that name, or adds it.

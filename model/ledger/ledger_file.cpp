@@ -138,7 +138,8 @@ class LedgerReader {
 
   static void read_interval(TableReader& table, LedgerEntry& line) {
     if (is_always_exact(line.name)) {
-      table.error("evidence", line.name + " is counted, never an interval; expected exact or formula");
+      table.error("evidence",
+                  line.name + " is counted, never an interval; expected exact or formula");
     }
     const auto ends = table.texts("interval");
     if (!ends || ends->size() != 2) {
@@ -166,7 +167,8 @@ class LedgerReader {
     for (const std::string& name : names) {
       const auto found = std::find(phases.begin(), phases.end(), name);
       if (found == phases.end()) {
-        table.error("alive", quoted(name) + " is not one of the phases" + did_you_mean(name, phases));
+        table.error("alive",
+                    quoted(name) + " is not one of the phases" + did_you_mean(name, phases));
       } else {
         alive = alive.with(static_cast<std::size_t>(found - phases.begin()));
       }
@@ -209,7 +211,8 @@ ByteCount parse_need(std::string_view text, std::string_view flag) {
 
 ByteCount parse_budget(std::string_view text, std::string_view flag) {
   const ByteCount budget = whole_budget(bytes_of(text, flag));
-  if (budget.overflowed()) refuse(flag, "more than 9.2e18 bytes; expected what a device could have");
+  if (budget.overflowed())
+    refuse(flag, "more than 9.2e18 bytes; expected what a device could have");
   return budget;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ledgers by hand: a TOML file (kind = "ledger", workloads/LEDGERS.md tells the keys), or NAME=BYTES.
+// Ledgers by hand: a TOML file (kind = "ledger", workloads/LEDGERS.md tells the keys), or
+// NAME=BYTES.
 #pragma once
 
 #include <optional>
