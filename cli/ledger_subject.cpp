@@ -47,8 +47,9 @@ MemoryTotal device_total(const LedgerOptions& options, const Subject& subject,
     refuse("--device", device.name + " states neither memory.hbm.driver_capacity nor capacity");
   }
   if (!device.hbm.driver_capacity) {
-    notes.push_back(device.name + ": what the driver reports is not known; the advertised capacity "
-                                  "is the budget, and the driver may give less");
+    notes.push_back(device.name +
+                    ": what the driver reports is not known; the advertised capacity "
+                    "is the budget, and the driver may give less");
   }
   MemoryTotal total;
   total.bytes = whole_budget(known->value);
@@ -68,23 +69,29 @@ std::optional<MemoryTotal> total_of(const LedgerOptions& options, const Subject&
       refuse("--device", "is read with --budget device only; expected one of the two");
     }
     total.bytes = parse_budget(options.budget, "--budget");
-    if (utilization) total.text = options.budget;
+    total.text = options.budget;
   }
   total.utilization = utilization;
   return total;
 }
 
-/// Replaces lines of the same name; the same name twice is a mistake.
-void add_lines(const LedgerOptions& options, MemoryLedger& ledger) {
-  std::vector<std::string> names;
+/// The same name twice is a mistake.
+std::vector<LedgerEntry> given_lines(const LedgerOptions& options, std::size_t instants) {
+  std::vector<LedgerEntry> lines;
   for (const std::string& text : options.lines) {
-    LedgerEntry line = parse_line(text, Lifetime::all(ledger.instants.size()));
-    if (std::find(names.begin(), names.end(), line.name) != names.end()) {
-      refuse("--line", line.name + " is given twice");
+    LedgerEntry line = parse_line(text, Lifetime::all(instants));
+    for (const LedgerEntry& before : lines) {
+      if (before.name == line.name) refuse("--line", line.name + " is given twice");
     }
-    const LedgerEntry* old = find_line(ledger, line.name);
-    if (old != nullptr) line.alive = old->alive;
-    names.push_back(line.name);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+/// Replaces lines of the same name, which keep their lifetimes.
+void add_lines(const LedgerOptions& options, MemoryLedger& ledger) {
+  for (LedgerEntry& line : given_lines(options, ledger.instants.size())) {
+    if (const LedgerEntry* old = find_line(ledger, line.name)) line.alive = old->alive;
     set_line(ledger, std::move(line));
   }
 }
@@ -242,8 +249,9 @@ LedgerReport of_model(const LedgerOptions& options) {
   ModelWorkload& asked = *subject.model;
   for (const Assignment& a : given.large) apply_large(a, asked.scenario);
   if (asked.scenario.phase == Phase::train) {
-    refuse("phase", "train: ledgers of training are not built yet; expected decode, prefill or "
-                    "generate");
+    refuse("phase",
+           "train: ledgers of training are not built yet; expected decode, prefill or "
+           "generate");
   }
   const EngineProfile engine = engine_of(options);
   LedgerModel model;
@@ -252,6 +260,7 @@ LedgerReport of_model(const LedgerOptions& options) {
   model.layout = asked.layout;
   model.engine = &engine;
   model.settings = given.settings;
+  model.given = given_lines(options, kInferenceInstants);
   Diagnostics diagnostics;
   for (const std::string& wrong : model_errors(model)) {
     diagnostics.add(position_in("command line"), "", wrong);
@@ -261,7 +270,6 @@ LedgerReport of_model(const LedgerOptions& options) {
   LedgerReport report;
   const std::optional<MemoryTotal> total = total_of(options, subject, report.notes);
   std::vector<RankLedger> ranks = engine_ledgers(model, total);
-  for (RankLedger& rank : ranks) add_lines(options, rank.ledger);
   const RankLedger& worst = worst_rank(ranks);
   report.title = asked.architecture.name;
   report.engine = engine_title(engine);
@@ -277,10 +285,10 @@ LedgerReport of_model(const LedgerOptions& options) {
   if (!options.solve.empty()) {
     const std::optional<SolveFor> what = solve_for(options.solve);
     if (!what) {
-      refuse("--solve", floorline::quoted(options.solve) +
-                            " is not one of batch, context, concurrency, layers, tp" +
-                            did_you_mean(options.solve,
-                                         {"batch", "context", "concurrency", "layers", "tp"}));
+      refuse("--solve",
+             floorline::quoted(options.solve) +
+                 " is not one of batch, context, concurrency, layers, tp" +
+                 did_you_mean(options.solve, {"batch", "context", "concurrency", "layers", "tp"}));
     }
     if (!total) refuse("--solve", "without --budget; expected both");
     if (!asked.scenario.contexts.empty() && *what != SolveFor::tp && *what != SolveFor::layers) {

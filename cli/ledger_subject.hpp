@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `floorline ledger` is asked, and the report that answers it, for each way in: a list of lines,
-// a ledger file, a model.
+// What `floorline ledger` is asked, and the report that answers it, for each way in: a list of
+// lines, a ledger file, a model.
 #pragma once
 
 #include <string>

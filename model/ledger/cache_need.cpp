@@ -55,10 +55,11 @@ std::vector<CacheKind> kinds_of(const Architecture& a, const Scenario& scenario,
                                 const EngineProfile& engine, const LedgerSettings& settings) {
   const KvFormat format = chosen_format(a, scenario, settings);
   const Precision conv = activation_storage(a, scenario);
+  const bool as_full = settings.windows_as_full.value_or(engine.windows_as_full);
   std::vector<CacheKind> kinds;
   for (std::size_t g = 0; g < a.layers.size(); ++g) {
     const LayerGroup& layer = a.layers[g];
-    CacheKind kind = kind_of(layer, engine.windows_as_full);
+    CacheKind kind = kind_of(layer, as_full);
     kind.layers = stage.layers[g];
     kind.bytes = kv_bytes_per_token(layer, format, layout.tp);
     if (is_state(layer)) {
@@ -68,7 +69,7 @@ std::vector<CacheKind> kinds_of(const Architecture& a, const Scenario& scenario,
     add_kind(kind, kinds);
   }
   if (settings.draft && stage.last && !a.layers.empty()) {
-    CacheKind kind = kind_of(a.layers.back(), engine.windows_as_full);
+    CacheKind kind = kind_of(a.layers.back(), as_full);
     kind.layers = draft_layers(a);
     kind.bytes = kv_bytes_per_token(a.layers.back(), format, layout.tp);
     add_kind(kind, kinds);
@@ -255,8 +256,8 @@ CachePlan cache_plan(const Architecture& architecture, const Scenario& scenario,
   plan.step_tokens = settings.batched_tokens.value_or(engine.batched_tokens);
   plan.state_pages =
       settings.prefix_caching ? engine.state_pages_prefix_caching : engine.state_pages;
-  plan.block = settings.block_tokens.value_or(
-      has_latent(architecture) ? engine.latent_block_tokens : engine.block_tokens);
+  plan.block = settings.block_tokens.value_or(has_latent(architecture) ? engine.latent_block_tokens
+                                                                       : engine.block_tokens);
   for (CacheKind& k : plan.kinds) k.block = plan.block;
   if (plan.rule == CacheRule::groups && !plan.kinds.empty()) make_groups(engine, plan);
   return plan;
@@ -310,10 +311,9 @@ ByteCount bytes_per_token(const CachePlan& plan) {
 
 std::vector<ContextGroup> cached_sequences(const Scenario& scenario,
                                            const LedgerSettings& settings) {
-  const std::int64_t generated =
-      scenario.phase == Phase::generate
-          ? scenario.prompt + scenario.output * scenario.tokens_per_step
-          : scenario.new_tokens();
+  const std::int64_t generated = scenario.phase == Phase::generate
+                                     ? scenario.prompt + scenario.output * scenario.tokens_per_step
+                                     : scenario.new_tokens();
   if (!scenario.contexts.empty()) {
     std::vector<ContextGroup> sequences = scenario.contexts;
     for (ContextGroup& s : sequences) s.context += generated;

@@ -2,7 +2,8 @@
 // What the caches of a stage need on one rank, and how an engine lays them out.
 //   kinds    a layer of n tokens holds n, a window min(n, w), a chunk min(n, c), a state its state;
 //            in blocks of b tokens where the engine has blocks
-//   groups   vLLM (v1/core/kv_cache_utils.py): layers of one kind form groups of equally many layers,
+//   groups   vLLM (v1/core/kv_cache_utils.py): layers of one kind form groups of equally many
+//   layers,
 //            the last one padded; all groups share one page size. A request has, in each group,
 //              ceil(len/b) blocks (full), ceil(min(w-1 + step, len)/b) + 1 (window),
 //              ceil(min(c + step, len)/b) (chunk), 1 or 2 (state)
@@ -31,8 +32,8 @@ enum class CacheSpan : std::uint8_t { all, window, chunk, state };
 struct CacheKind {
   CacheSpan span = CacheSpan::all;
   std::int64_t layers = 0;
-  ByteCount bytes;         ///< of a token in a layer; of a request in a state layer
-  std::int64_t limit = 0;  ///< tokens of the window or chunk
+  ByteCount bytes;          ///< of a token in a layer; of a request in a state layer
+  std::int64_t limit = 0;   ///< tokens of the window or chunk
   std::int64_t groups = 1;  ///< CacheRule::groups
   std::int64_t block = 1;   ///< tokens of a page
 };

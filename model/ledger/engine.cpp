@@ -71,6 +71,7 @@ const std::vector<SettingInfo>& ledger_settings() {
       {"max_sequences", "the engine's", "sequences of the widest step"},
       {"block_tokens", "the engine's", "tokens of a cache page"},
       {"prefix_caching", "false", "state layers keep a second page a request"},
+      {"windows_as_full", "the engine's", "layers with a window or chunks keep every token"},
       {"draft", "false", "layers of multi-token prediction are loaded and cached"},
       {"available_kv", "computed", "cache memory that the engine's log says it has"},
   };
@@ -92,6 +93,10 @@ bool apply_setting(std::string_view name, std::string_view value, LedgerSettings
     error = read_count(value, settings.block_tokens);
   } else if (name == "prefix_caching") {
     error = read_flag(value, settings.prefix_caching);
+  } else if (name == "windows_as_full") {
+    bool flag = false;
+    error = read_flag(value, flag);
+    settings.windows_as_full = flag;
   } else if (name == "draft") {
     error = read_flag(value, settings.draft);
   } else if (name == "available_kv") {

@@ -48,6 +48,7 @@ struct EngineProfile {
   bool rotary_table = false;
   bool pytorch_allocator = false;
   std::vector<std::vector<std::string>> fused;  ///< projections that are one tensor
+  std::int64_t block_format_multiple = 1;       ///< kernels may pad mxfp4 and nvfp4 to it
   bool stacked_experts = false;                 ///< all experts of a layer are one tensor
 
   // cache
@@ -96,15 +97,16 @@ std::string_view name_of(PoolRule rule);
 
 /// Settings of the ledger that are no symbols of a model.
 struct LedgerSettings {
-  std::string kv_format;                        ///< empty: kv_dtype
-  std::optional<std::int64_t> max_len;          ///< longest request; absent: the model's positions
-  std::optional<std::int64_t> batched_tokens;   ///< of a step
-  std::optional<std::int64_t> max_sequences;    ///< of a step
-  std::optional<std::int64_t> block_tokens;     ///< of a page
+  std::string kv_format;                       ///< empty: kv_dtype
+  std::optional<std::int64_t> max_len;         ///< longest request; absent: the model's positions
+  std::optional<std::int64_t> batched_tokens;  ///< of a step
+  std::optional<std::int64_t> max_sequences;   ///< of a step
+  std::optional<std::int64_t> block_tokens;    ///< of a page
   bool prefix_caching = false;
-  bool draft = false;                           ///< layers of multi-token prediction are loaded
-  std::optional<ByteCount> available_kv;        ///< what the engine's log said
-  std::int64_t concurrency = 0;                 ///< sequences that are cached; 0: the batch
+  std::optional<bool> windows_as_full;    ///< pages for all tokens in window and chunk layers
+  bool draft = false;                     ///< layers of multi-token prediction are loaded
+  std::optional<ByteCount> available_kv;  ///< what the engine's log said
+  std::int64_t concurrency = 0;           ///< sequences that are cached; 0: the batch
 };
 
 struct SettingInfo {

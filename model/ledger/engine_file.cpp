@@ -99,6 +99,7 @@ class EngineReader {
 
   void read_weights(TableReader& t) {
     count(t, "vocab_multiple", engine_.vocab_multiple);
+    count(t, "block_format_multiple", engine_.block_format_multiple);
     flag(t, "rotary_table", engine_.rotary_table);
     flag(t, "pytorch_allocator", engine_.pytorch_allocator);
     flag(t, "stacked_experts", engine_.stacked_experts);

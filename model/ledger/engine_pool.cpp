@@ -35,7 +35,7 @@ ByteCount taken_off(const RankLedger& rank, const EngineProfile& engine, bool hi
 
 ByteCount weights_of(const RankLedger& rank, bool high) {
   ByteCount sum;
-  for (const char* name : {"weights", "allocator_rounding"}) {
+  for (const char* name : {"weights", "allocator_rounding", "kernel_padding"}) {
     const LedgerEntry* line = find_line(rank.ledger, name);
     if (line != nullptr) sum = sum + (line->interval && !high ? line->interval->low : line->bytes);
   }
@@ -54,8 +54,8 @@ double fraction_of(const LedgerModel& model, const MemoryTotal& total) {
   const EngineProfile& e = *model.engine;
   if (!e.reserve) return e.fraction;
   const EngineProfile::Reserve& r = *e.reserve;
-  const std::int64_t tokens = std::max(
-      r.tokens_least, model.settings.batched_tokens.value_or(e.batched_tokens));
+  const std::int64_t tokens =
+      std::max(r.tokens_least, model.settings.batched_tokens.value_or(e.batched_tokens));
   const std::int64_t sequences = model.settings.max_sequences.value_or(e.sequences);
   const std::int64_t ranks = model.layout.tp * model.layout.pp;
   const double mib = r.fixed_mib + r.mib_per_token * static_cast<double>(tokens) +
@@ -144,8 +144,8 @@ PoolEnd end_of(const LedgerModel& model, const CachePlan& plan, ByteCount availa
     end.concurrency = ratio(available, request_bytes(plan, max_len).sum());
   }
   end.longest = longest(plan, end, max_len);
-  end.longest_any = longest(plan, end, kLongest);
-  if (end.longest_any == kLongest) end.longest_any = 0;
+  const std::int64_t any = longest(plan, end, kLongest);
+  if (any < kLongest) end.longest_any = any;
   return end;
 }
 
@@ -154,8 +154,8 @@ CachePlan ideal_plan(const LedgerModel& model, std::int64_t stage) {
   static const EngineProfile kNone;
   LedgerSettings settings = model.settings;
   settings.block_tokens.reset();
-  const std::int64_t layers =
-      model.layers > 0 ? model.layers : model.architecture->layer_count();
+  settings.windows_as_full.reset();
+  const std::int64_t layers = model.layers > 0 ? model.layers : model.architecture->layer_count();
   return cache_plan(*model.architecture, model.scenario, model.layout,
                     stage_content(*model.architecture, model.layout, stage, layers), kNone,
                     settings);
@@ -177,7 +177,7 @@ std::optional<EnginePool> engine_pool(const LedgerModel& model,
     const std::int64_t positions = model.architecture->max_positions;
     const std::int64_t asked = rank.sequences.empty() ? 1 : rank.sequences.front().context;
     pool.max_len = model.settings.max_len.value_or(positions > 0 ? positions : asked);
-    pool.weights = weights_of(rank, true);
+    pool.weights = {weights_of(rank, false), weights_of(rank, true)};
     pool.block = rank.plan.block;
     pool.block_bytes = rank.plan.rule == CacheRule::groups
                            ? rank.plan.block_bytes
@@ -197,7 +197,8 @@ Budget budget_of(const EngineProfile& engine, const MemoryTotal& total) {
   double fraction = total.utilization.value_or(1);
   if (engine.pool == PoolRule::rest) fraction = total.utilization.value_or(engine.fraction);
   if (engine.pool == PoolRule::taken || engine.pool == PoolRule::free) fraction = 1;
-  if (fraction == 1) return {total.bytes, total.text};
+  const bool typed = total.text.find(" of ") == std::string::npos;
+  if (fraction == 1) return {total.bytes, typed ? std::string() : total.text};
   return {scaled(total.bytes, fraction), total.text + " x " + exact_text(fraction)};
 }
 

@@ -31,22 +31,22 @@ struct PoolEnd {
   ByteCount available;
   std::int64_t blocks = 0;
   std::int64_t tokens = 0;
-  double concurrency = 0;          ///< requests of the longest length
-  std::int64_t longest = 0;        ///< request that fits alone, up to `max_len`
-  std::int64_t longest_any = 0;    ///< the same without that limit; 0: no limit found
+  double concurrency = 0;                   ///< requests of the longest length
+  std::int64_t longest = 0;                 ///< request that fits alone, up to `max_len`
+  std::optional<std::int64_t> longest_any;  ///< the same without that limit; absent: no limit found
 };
 
 struct EnginePool {
-  ByteCount weights;     ///< with the allocator's rounding, as the log has it (high end)
+  ByteInterval weights;  ///< with the allocator's rounding and padding, as the log has it
   std::int64_t max_len = 0;
   std::int64_t block = 1;
   ByteCount block_bytes;
   std::int64_t groups = 1;
-  PoolEnd low;   ///< with the high ends of other lines
+  PoolEnd low;  ///< with the high ends of other lines
   PoolEnd high;
-  CacheBytes ideal;  ///< of one longest request if windows held only their window, no pages
-  CacheBytes engine;  ///< of one longest request as the engine lays it out
-  ByteCount need;    ///< of the scenario
+  CacheBytes ideal;        ///< of one longest request if windows held only their window, no pages
+  CacheBytes engine;       ///< of one longest request as the engine lays it out
+  ByteCount need;          ///< of the scenario
   std::int64_t stage = 0;  ///< the stage with the least
 };
 
@@ -55,8 +55,9 @@ std::optional<EnginePool> engine_pool(const LedgerModel& model,
                                       const std::vector<RankLedger>& ranks,
                                       const std::optional<MemoryTotal>& total);
 
-/// rank_ledgers(), with a line `reserve` where an engine (rules taken and free) keeps back more than
-/// its other lines take: what fits in the pool and what fits in memory are then the same question.
+/// rank_ledgers(), with a line `reserve` where an engine (rules taken and free) keeps back more
+/// than its other lines take: what fits in the pool and what fits in memory are then the same
+/// question.
 std::vector<RankLedger> engine_ledgers(const LedgerModel& model,
                                        const std::optional<MemoryTotal>& total);
 

@@ -22,9 +22,7 @@ std::int64_t total_layers(const LedgerModel& model) {
 }
 
 /// bytes x factor, for the factors of ranges: 8.5.
-ByteCount scaled(ByteCount bytes, double factor) {
-  return whole_need(bytes.to_bytes() * factor);
-}
+ByteCount scaled(ByteCount bytes, double factor) { return whole_need(bytes.to_bytes() * factor); }
 
 class RankLines {
  public:
@@ -44,11 +42,12 @@ class RankLines {
     add_step();
     add_range("workspace", e_.workspace, kRunning, "libraries' workspaces, a handle and stream");
     if (m_.layout.ranks() > 1) {
-      add_range("comm_buffers", e_.comm, kRunning, "communicators of " + number(m_.layout.ranks()) +
-                                                       " ranks, a rank");
+      add_range("comm_buffers", e_.comm, kRunning,
+                "communicators of " + number(m_.layout.ranks()) + " ranks, a rank");
     }
     add_range("graphs", e_.graphs, kServing, "captured graphs; more sizes take more");
     add_range("runtime", e_.context, kAlways, "the driver's context of one process");
+    for (const LedgerEntry& entry : m_.given) state(entry);
     return std::move(rank_);
   }
 
@@ -56,6 +55,23 @@ class RankLines {
   void add(LedgerEntry entry, Lifetime alive) {
     entry.alive = alive;
     rank_.ledger.lines.push_back(std::move(entry));
+  }
+
+  /// Keeps the lifetime that the line has without being stated.
+  void state(LedgerEntry entry) {
+    entry.alive = kAlways;
+    if (entry.name == "kv_cache" || entry.name == "state" || entry.name == "graphs") {
+      entry.alive = kServing;
+    }
+    std::vector<LedgerEntry>& lines = rank_.ledger.lines;
+    if (entry.name == "activations" || entry.name == "logits") {
+      entry.alive = kRunning;
+      std::erase_if(lines, [](const LedgerEntry& l) {
+        return l.name == "activations" || l.name == "logits";
+      });
+    }
+    if (const LedgerEntry* old = find_line(rank_.ledger, entry.name)) entry.alive = old->alive;
+    set_line(rank_.ledger, std::move(entry));
   }
 
   static LedgerEntry line(const char* name, ByteCount bytes, Evidence evidence) {
@@ -74,6 +90,13 @@ class RankLines {
       entry.source = "each tensor at its own storage";
     }
     add(std::move(entry), kAlways);
+    if (rank_.weights.kernel_padding > ByteCount(0)) {
+      add(interval_entry("kernel_padding", {ByteCount(0), rank_.weights.kernel_padding}, kAlways,
+                         "block formats padded to multiples of " +
+                             number(e_.block_format_multiple) + ", if the kernel's layout needs it",
+                         m_.told ? e_.title : std::string()),
+          kAlways);
+    }
     const ByteInterval& rounding = rank_.weights.rounding;
     if (rounding.high == ByteCount(0)) return;
     if (rounding.low == rounding.high) {
@@ -115,8 +138,7 @@ class RankLines {
       LedgerEntry entry = line("kv_cache", bytes.kv, evidence);
       if (m_.told) {
         entry.formula = cache_text(plan, rank_.sequences);
-        entry.source = "stored as " +
-                       std::string(chosen_format(a_, m_.scenario, m_.settings).name);
+        entry.source = "stored as " + std::string(chosen_format(a_, m_.scenario, m_.settings).name);
       }
       add(std::move(entry), kServing);
     }
@@ -213,8 +235,10 @@ class RankLines {
     }
     const Logits rows = m_.scenario.logits_rows();
     if (rows == Logits::none) return none;
+    const std::int64_t most = m_.settings.max_sequences.value_or(e_.sequences);
+    const bool every = rows == Logits::all && e_.batched_tokens == 0;
     const ByteCount count =
-        rows == Logits::all ? step_tokens() : ByteCount(m_.scenario.sequences());
+        every ? step_tokens() : ByteCount(most > 0 ? most : m_.scenario.sequences());
     LedgerEntry entry = line("logits", count * (a_.vocab * (element_ + 4)), Evidence::formula);
     if (m_.told) {
       entry.formula = bytes_of(count).substr(0, bytes_of(count).find(' ')) + " rows x " +
@@ -275,9 +299,10 @@ std::vector<RankLedger> rank_ledgers(const LedgerModel& model) {
 }
 
 const RankLedger& worst_rank(const std::vector<RankLedger>& ranks) {
-  return *std::max_element(ranks.begin(), ranks.end(), [](const RankLedger& a, const RankLedger& b) {
-    return peak_of(a.ledger).bytes < peak_of(b.ledger).bytes;
-  });
+  return *std::max_element(ranks.begin(), ranks.end(),
+                           [](const RankLedger& a, const RankLedger& b) {
+                             return peak_of(a.ledger).bytes < peak_of(b.ledger).bytes;
+                           });
 }
 
 Peak worst_peak(const LedgerModel& model) {

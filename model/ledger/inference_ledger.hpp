@@ -6,7 +6,8 @@
 // Activations stay counted while serving: a step runs beside the caches.
 //   activations  tokens x bytes x (3 ff / tp + 3 h) of the widest layer; experts: top_k of them and
 //                top_k rows of h more; mixers (q + 2 kv + q) d / tp + 3 h if these are wider
-//   logits       rows x vocabulary x (stored + 4 B); engines: the sampler's range, on the last stage
+//   logits       rows x vocabulary x (stored + 4 B); engines: the sampler's range, on the last
+//   stage
 // Every stage has a ledger; ranks are never added up.
 // Not counted: what a loader holds for a moment, vision and audio towers, what a driver reserves.
 #pragma once
@@ -29,6 +30,9 @@ struct LedgerModel {
   LedgerSettings settings;
   std::int64_t layers = 0;  ///< 0: as many as the architecture has
   bool told = true;         ///< with formulas; a search goes without
+  /// Lines that a user states: they replace those of their name. Activations and logits are not
+  /// alive together, so stating one of them replaces whichever is counted.
+  std::vector<LedgerEntry> given;
 };
 
 /// load, profile, serve.

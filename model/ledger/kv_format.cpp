@@ -9,7 +9,7 @@ namespace floorline {
 
 namespace {
 
-constexpr std::int64_t kEighths = 8;   // KvFormat::bits are eighths of a bit
+constexpr std::int64_t kEighths = 8;    // KvFormat::bits are eighths of a bit
 constexpr std::int64_t kScaleOf = 128;  // elements that share an fp32 scale
 constexpr std::int64_t kScaleBytes = 4;
 

@@ -54,7 +54,11 @@ class WeightSum {
  public:
   WeightSum(const Architecture& a, const Scenario& scenario, const ParallelLayout& layout,
             const StageContent& stage, const EngineProfile& engine, const LedgerSettings& settings)
-      : a_(a), scenario_(scenario), layout_(layout), stage_(stage), engine_(engine),
+      : a_(a),
+        scenario_(scenario),
+        layout_(layout),
+        stage_(stage),
+        engine_(engine),
         settings_(settings) {}
 
   RankWeights sum() {
@@ -102,6 +106,12 @@ class WeightSum {
     if (weight.draft && !settings_.draft) return;
     sum_.padding = sum_.padding + stored((shape.rows - plain) * shape.cols, storage) * count;
     if (weight.scale) sum_.scales = sum_.scales + each * count;
+    const std::int64_t multiple = engine_.block_format_multiple;
+    if (multiple > 1 && (storage == Precision::mxfp4 || storage == Precision::nvfp4)) {
+      const std::int64_t wide = rounded_up(shape.rows, multiple) * rounded_up(shape.cols, multiple);
+      sum_.kernel_padding =
+          sum_.kernel_padding + stored(wide - shape.rows * shape.cols, storage) * count;
+    }
     add_part(storage, each * count);
     if (engine_.pytorch_allocator) add_tensor(weight, each, count);
   }

@@ -5,9 +5,10 @@
 //   norm, lm_head  last stage
 //   vocabulary     rows rounded up to the engine's multiple, then divided
 //   rotary table   positions x rotary elements x 2 B, once a stage, whole on every rank
-// and what PyTorch's allocator adds (c10/cuda/CUDACachingAllocator): sizes are rounded up to 512 B; a
-// tensor from 10 MiB on takes a segment of whole 2 MiB, and a rest of at most 1 MiB stays with it.
-// From 1 to 10 MiB tensors share segments of 20 MiB and may keep a rest of up to 1 MiB: a range.
+// and what PyTorch's allocator adds (c10/cuda/CUDACachingAllocator): sizes are rounded up to 512 B;
+// a tensor from 10 MiB on takes a segment of whole 2 MiB, and a rest of at most 1 MiB stays with
+// it. From 1 to 10 MiB tensors share segments of 20 MiB and may keep a rest of up to 1 MiB: a
+// range.
 #pragma once
 
 #include <string>
@@ -37,13 +38,14 @@ struct PrecisionBytes {
 };
 
 struct RankWeights {
-  ByteCount bytes;  ///< all of the below but rounding
+  ByteCount bytes;                    ///< all of the below but rounding
   std::vector<PrecisionBytes> parts;  ///< by storage, in order of first use
   ByteCount scales;                   ///< of `parts`: scales and zero points
   ByteCount padding;                  ///< rows that the vocabulary is padded by
   ByteCount rotary;
-  ByteCount draft;                    ///< of multi-token prediction, not in `bytes` unless loaded
-  ByteInterval rounding;              ///< of the allocator, on top
+  ByteCount draft;           ///< of multi-token prediction, not in `bytes` unless loaded
+  ByteCount kernel_padding;  ///< at most, of block formats; not in `bytes`
+  ByteInterval rounding;     ///< of the allocator, on top
 };
 RankWeights rank_weights(const Architecture& architecture, const Scenario& scenario,
                          const ParallelLayout& layout, const StageContent& stage,

@@ -76,8 +76,8 @@ std::string range_text(const LedgerEntry& line, std::string (*text)(ByteCount)) 
 Table line_table(const LedgerReport& report, const Peak& peak) {
   const MemoryLedger& ledger = report.ledger;
   Table table;
-  table.columns = {{"line", false, true},   {"GiB", true},      {"GB", true},
-                   {"share of peak", true}, {"", false, true},  {"evidence", false},
+  table.columns = {{"line", false, true},   {"GiB", true},     {"GB", true},
+                   {"share of peak", true}, {"", false, true}, {"evidence", false},
                    {"alive", false}};
   for (const LedgerEntry& line : ledger.lines) {
     const bool counts = line.alive.holds(peak.at);
@@ -86,11 +86,12 @@ Table line_table(const LedgerReport& report, const Peak& peak) {
                           counts ? percent_text(share) : "-", counts ? bar(share) : "",
                           std::string(name_of(line.evidence)), lifetime_text(ledger, line.alive)});
   }
-  const std::string at = ledger.instants.size() > 1 ? "peak (" + ledger.instants[peak.at] + ")"
-                                                    : std::string("sum");
+  const std::string at =
+      ledger.instants.size() > 1 ? "peak (" + ledger.instants[peak.at] + ")" : std::string("sum");
   table.totals = {at, gib_text(peak.bytes), gb_text(peak.bytes), "100 %", "", "", ""};
-  const bool ranges = std::any_of(ledger.lines.begin(), ledger.lines.end(),
-                                  [](const LedgerEntry& line) { return line.interval.has_value(); });
+  const bool ranges =
+      std::any_of(ledger.lines.begin(), ledger.lines.end(),
+                  [](const LedgerEntry& line) { return line.interval.has_value(); });
   if (ranges) table.footnotes.push_back("the high end of a range decides");
   return table;
 }
@@ -119,7 +120,8 @@ Section verdict_section(const LedgerReport& report, const Peak& peak) {
     field("need", bytes_text(peak.bytes) + " = " + gib_text(peak.bytes) + " GiB");
   }
   if (report.kv_bytes_per_token > ByteCount(0)) {
-    field("KV cache a token", bytes_text(report.kv_bytes_per_token) + " a rank, all layers in full");
+    field("KV cache a token",
+          bytes_text(report.kv_bytes_per_token) + " a rank, all layers in full");
   }
   if (!report.budget) {
     field("verdict", "no budget given (--budget)");
@@ -205,8 +207,8 @@ Section formula_section(const MemoryLedger& ledger) {
 
 Table csv_table(const LedgerReport& report) {
   Table csv;
-  for (const char* name : {"name", "bytes", "low_bytes", "high_bytes", "evidence", "lifetime",
-                           "formula", "source"}) {
+  for (const char* name :
+       {"name", "bytes", "low_bytes", "high_bytes", "evidence", "lifetime", "formula", "source"}) {
     csv.columns.push_back({name, false});
   }
   const auto plain = [](ByteCount bytes) {
@@ -229,9 +231,8 @@ void add_json(const LedgerReport& report, const Peak& peak, Json& json) {
   json.set("lines", std::move(lines));
   Json instants = Json::array();
   for (std::size_t i = 0; i < ledger.instants.size(); ++i) {
-    instants.push(Json::object()
-                      .set("name", ledger.instants[i])
-                      .set("bytes", json_of(alive_at(ledger, i))));
+    instants.push(
+        Json::object().set("name", ledger.instants[i]).set("bytes", json_of(alive_at(ledger, i))));
   }
   json.set("instants", std::move(instants));
   const std::string at = ledger.instants.empty() ? std::string() : ledger.instants[peak.at];

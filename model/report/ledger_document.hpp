@@ -33,16 +33,16 @@ struct LedgerReport {
   std::optional<Budget> budget;
 
   // of a model
-  std::int64_t parameters = 0;         ///< 0: not a model
-  ByteCount kv_bytes_per_token;        ///< of a rank, all layers in full
+  std::int64_t parameters = 0;   ///< 0: not a model
+  ByteCount kv_bytes_per_token;  ///< of a rank, all layers in full
   std::int64_t max_positions = 0;
-  std::vector<RankSummary> ranks;      ///< told where there are several stages
+  std::vector<RankSummary> ranks;  ///< told where there are several stages
   std::int64_t rank_count = 1;
-  std::string engine;                  ///< its title and version
+  std::string engine;  ///< its title and version
   std::optional<EnginePool> pool;
   std::optional<LedgerSolution> solution;
   std::shared_ptr<const LedgerReport> after;  ///< the second scenario
-  std::string changed;                 ///< of a second scenario: "context=8192"
+  std::string changed;                        ///< of a second scenario: "context=8192"
 };
 
 /// Exit status: whether it fits (of two scenarios, the second); true without a budget.

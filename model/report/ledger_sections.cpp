@@ -29,11 +29,13 @@ Json end_json(const PoolEnd& end) {
   json.set("kv_tokens", end.tokens);
   json.set("max_concurrency", end.concurrency);
   json.set("longest_request_tokens", end.longest);
-  json.set("suggested_max_len", end.longest_any == 0 ? Json() : Json(end.longest_any));
+  json.set("suggested_max_len", end.longest_any ? Json(*end.longest_any) : Json());
   return json;
 }
 
-std::string longest_text(std::int64_t n) { return n == 0 ? "no limit" : grouped(n); }
+std::string longest_text(std::optional<std::int64_t> n) {
+  return n ? grouped(*n) + " tokens" : "no limit";
+}
 
 std::string signed_text(ByteCount before, ByteCount after) {
   const ByteCount difference = after - before;
@@ -46,7 +48,9 @@ std::string signed_text(ByteCount before, ByteCount after) {
 
 Json pool_json(const EnginePool& pool) {
   Json json = Json::object();
-  json.set("weights_bytes", json_of(pool.weights));
+  json.set(
+      "weights_bytes",
+      Json::object().set("low", json_of(pool.weights.low)).set("high", json_of(pool.weights.high)));
   json.set("block_tokens", pool.block);
   json.set("block_bytes", json_of(pool.block_bytes));
   json.set("groups", pool.groups);
@@ -68,9 +72,8 @@ Section pool_section(const LedgerReport& report, const EnginePool& pool) {
   };
   const PoolEnd& low = pool.low;
   const PoolEnd& high = pool.high;
-  field("weights", gib_text(pool.weights) + " GiB");
-  field("available for the cache",
-        range_text(low.available, high.available, gib_text) + " GiB");
+  field("weights", range_text(pool.weights.low, pool.weights.high, gib_text) + " GiB");
+  field("available for the cache", range_text(low.available, high.available, gib_text) + " GiB");
   field("blocks", range_text(low.blocks, high.blocks, grouped) + " of " + grouped(pool.block) +
                       " tokens, " + bytes_text(pool.block_bytes) + " each" +
                       (pool.groups > 1 ? ", " + grouped(pool.groups) + " groups" : ""));
@@ -80,8 +83,7 @@ Section pool_section(const LedgerReport& report, const EnginePool& pool) {
   field("longest request", range_text(low.longest, high.longest, grouped) + " of " +
                                grouped(pool.max_len) + " tokens" +
                                (low.longest < pool.max_len ? ": THE ENGINE MAY NOT START" : ""));
-  field("longest without that limit",
-        range_text(low.longest_any, high.longest_any, longest_text) + " tokens");
+  field("longest without that limit", range_text(low.longest_any, high.longest_any, longest_text));
   field("one longest request", gib_text(pool.engine.sum()) + " GiB as the engine lays it out, " +
                                    gib_text(pool.ideal.sum()) + " GiB ideal");
   field("this scenario needs", gib_text(pool.need) + " GiB of it");
@@ -118,9 +120,9 @@ Section solution_section(const LedgerReport& report, const LedgerSolution& solut
   field(what, grouped(*solution.value) + ", with a peak of " + bytes_text(solution.need) + " (" +
                   gib_text(solution.need) + " GiB)");
   if (solution.next_need) {
-    field(smallest ? "the next smaller" : "one more",
-          "needs " + bytes_text(*solution.next_need) + " (" + gib_text(*solution.next_need) +
-              " GiB)");
+    field(smallest ? "the next smaller" : "one more", "needs " + bytes_text(*solution.next_need) +
+                                                          " (" + gib_text(*solution.next_need) +
+                                                          " GiB)");
   }
   const std::int64_t positions = report.max_positions;
   if (solution.what == SolveFor::context && positions > 0 && *solution.value > positions) {
@@ -159,8 +161,8 @@ Section comparison_section(const LedgerReport& before, const LedgerReport& after
   Section section;
   section.title = "Before and after: " + after.changed;
   Table table;
-  table.columns = {{"line", false, true}, {"before, GiB", true}, {"after, GiB", true},
-                   {"change", true}};
+  table.columns = {
+      {"line", false, true}, {"before, GiB", true}, {"after, GiB", true}, {"change", true}};
   const auto row = [&](const std::string& name, ByteCount from, ByteCount to) {
     table.rows.push_back({name, gib_text(from), gib_text(to), signed_text(from, to)});
   };
