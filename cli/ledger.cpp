@@ -55,6 +55,13 @@ void add_ledger(CLI::App& app, Action& action) {
                    "none (default), vllm, sglang, tensorrt-llm, llama.cpp, or a profile's file");
   verb->add_option("--engine-version", options->engine_version,
                    "such as 0.10.2; default: the newest rules");
+  verb->add_option("--weights", options->weights,
+                   "weights as stored: *.safetensors, its index, *.gguf or a folder with them; "
+                   "headers alone are read, and the line weights is theirs");
+  verb->add_option("--params", options->params,
+                   "instead of a model: its number of parameters, such as 6.7e9; what its shapes "
+                   "would tell is unknown");
+  verb->add_option("--active-params", options->active_params, "with --params: used for a token");
   verb->add_option("--solve", options->solve,
                    "the largest batch, context, concurrency or layers that fits; the smallest tp");
   add_repeatable(*verb, "--against", options->against,

@@ -5,14 +5,17 @@
 #include <charconv>
 #include <filesystem>
 
+#include "cli/ledger_ways.hpp"
 #include "cli/locate.hpp"
 #include "cli/subject.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/input/document_node.hpp"
 #include "model/ledger/engine_file.hpp"
 #include "model/ledger/ledger_file.hpp"
+#include "model/ledger/weights_entry.hpp"
 #include "model/quantity/unit_names.hpp"
 #include "model/report/document_head.hpp"
+#include "model/workload/weights_file/weights_path_file.hpp"
 
 namespace floorline {
 
@@ -85,6 +88,11 @@ std::vector<LedgerEntry> given_lines(const LedgerOptions& options, std::size_t i
     }
     lines.push_back(std::move(line));
   }
+  if (!options.stored) return lines;
+  for (const LedgerEntry& line : lines) {
+    if (line.name == "weights") refuse("--line", "weights is given by --weights too");
+  }
+  lines.push_back(weights_entry(*options.stored, Lifetime::all(instants)));
   return lines;
 }
 
@@ -110,6 +118,10 @@ Json inputs_json(const LedgerOptions& options) {
   json.set("engine_version", text_or_null(options.engine_version));
   json.set("solve", text_or_null(options.solve));
   json.set("against", json_of(options.against));
+  if (!options.weights.empty()) json.set("weights", options.weights);
+  if (!options.params.empty()) json.set("params", options.params);
+  if (!options.active_params.empty()) json.set("active_params", options.active_params);
+  if (!options.workload.op.empty()) json.set("op", options.workload.op);
   return json;
 }
 
@@ -130,6 +142,20 @@ LedgerReport by_hand(const LedgerOptions& options, LedgerDocument document) {
   add_lines(options, report.ledger);
   report.budget = document.budget;
   if (const auto total = total_of(options, Subject{}, report.notes)) {
+    report.budget = budget_of(EngineProfile{}, *total);
+  }
+  return report;
+}
+
+/// What is asked of graphs, training and sizes alike: lines, budget, and no engine or solution.
+LedgerReport completed(const LedgerOptions& options, const Subject& subject, LedgerReport report) {
+  const char* const what = "is there for serving a model alone";
+  if (!options.solve.empty()) refuse("--solve", what);
+  if (options.engine != "none") refuse("--engine", what);
+  if (!options.engine_version.empty()) refuse("--engine-version", what);
+  report.inputs = inputs_json(options);
+  add_lines(options, report.ledger);
+  if (const auto total = total_of(options, subject, report.notes)) {
     report.budget = budget_of(EngineProfile{}, *total);
   }
   return report;
@@ -242,16 +268,14 @@ LedgerReport of_model(const LedgerOptions& options) {
   WorkloadOptions workload = options.workload;
   workload.set = given.rest;
   Subject subject = read_subject(workload);
-  if (!subject.model) {
-    throw InputError(Diagnostic{position_in(options.workload.workload), "",
-                                "is an operator graph; expected a model, a ledger or lines"});
-  }
+  if (!subject.model) return completed(options, subject, graph_report(*subject.graph));
   ModelWorkload& asked = *subject.model;
   for (const Assignment& a : given.large) apply_large(a, asked.scenario);
+  if (options.stored) check_stored(asked);
   if (asked.scenario.phase == Phase::train) {
-    refuse("phase",
-           "train: ledgers of training are not built yet; expected decode, prefill or "
-           "generate");
+    if (given.rest.size() < options.workload.set.size())
+      refuse("phase", "train takes no batch, prompt, context or setting of an engine");
+    return completed(options, subject, training_report(asked));
   }
   const EngineProfile engine = engine_of(options);
   LedgerModel model;
@@ -317,24 +341,40 @@ void replace_setting(std::vector<std::string>& set, const std::string& name,
 
 }  // namespace
 
-LedgerReport ledger_report(const LedgerOptions& options) {
+namespace {
+
+LedgerReport report_of(const LedgerOptions& options) {
   const std::string& name = options.workload.workload;
+  if (!options.params.empty()) return completed(options, Subject{}, size_report(options));
+  if (!options.active_params.empty()) refuse("--active-params", "without --params");
   if (name.empty() && options.workload.op.empty()) {
-    if (options.lines.empty()) {
-      refuse("--line", "nothing to sum; expected --line NAME=BYTES, a ledger file or a model");
+    if (options.lines.empty() && !options.stored) {
+      refuse("--line",
+             "nothing to sum; expected --line NAME=BYTES, --weights, a ledger file or a model");
     }
     LedgerDocument document;
     document.name = "ledger by hand";
     document.ledger.instants = {"together"};
     return by_hand(options, std::move(document));
   }
-  if (!options.workload.op.empty()) refuse("--op", "has no ledger; expected a model or lines");
+  if (!options.workload.op.empty()) return of_model(options);
   const std::string file = find_workload(name, workload_folders(options.workload.workload_path));
   const Node node = read_document(file);
   if (!is_ledger_document(node)) return of_model(options);
   LedgerDocument document = read_ledger(node);
   if (document.name.empty()) document.name = std::filesystem::path(file).stem().string();
   return by_hand(options, std::move(document));
+}
+
+}  // namespace
+
+LedgerReport ledger_report(const LedgerOptions& options) {
+  if (options.weights.empty()) return report_of(options);
+  LedgerOptions with = options;
+  with.stored = std::make_shared<const StoredWeights>(load_stored_weights(options.weights));
+  LedgerReport report = report_of(with);
+  for (std::string& note : weights_notes(*with.stored)) report.notes.push_back(std::move(note));
+  return report;
 }
 
 LedgerOptions changed_options(const LedgerOptions& options) {

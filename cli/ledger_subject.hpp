@@ -3,11 +3,13 @@
 // lines, a ledger file, a model.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/options.hpp"
 #include "model/report/ledger_document.hpp"
+#include "model/workload/weights_file/stored_weights.hpp"
 
 namespace floorline {
 
@@ -21,6 +23,9 @@ struct LedgerOptions {
   std::string engine = "none";
   std::string engine_version;
   std::string solve;
+  std::string weights;                          ///< a file or folder whose headers are read
+  std::string params, active_params;            ///< a model known by its size
+  std::shared_ptr<const StoredWeights> stored;  ///< what `weights` says
 };
 
 /// Throws InputError. Of options.against nothing is read.

@@ -308,9 +308,9 @@ std::vector<std::string> without_effect(const Scenario& scenario) {
   for (const std::string& symbol : scenario.given) {
     const bool idle = (symbol == "prompt" && decode) || (symbol == "tokens_per_step" && prefill) ||
                       (symbol == "output" && (decode || prefill));
-    if (is_of_memory(symbol)) {
+    if (is_of_memory(symbol) && scenario.phase == Phase::train) {
       lines.push_back(symbol + " has no effect on floors: the memory ledger of training reads it");
-    } else if (idle) {
+    } else if (idle || is_of_memory(symbol)) {
       lines.push_back(symbol + " has no effect in phase " + std::string(name_of(scenario.phase)));
     }
   }

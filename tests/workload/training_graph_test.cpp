@@ -359,7 +359,7 @@ TEST_SUITE("workload") {
     ParallelLayout layout;
     CHECK(apply_symbol("zero", "4", scenario, layout).error != "");
     CHECK(apply_symbol("optimizer", "adam", scenario, layout).error ==
-          "\"adam\" is not one of adamw, adamw8bit, sgd");
+          "\"adam\" is not one of adamw, adamw8bit, adamw_bf16, sgd");
     CHECK(apply_symbol("recompute", "half", scenario, layout).error != "");
     CHECK(apply_symbol("grad_dtype", "fp8", scenario, layout).error != "");
   }
