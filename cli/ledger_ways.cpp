@@ -60,7 +60,7 @@ LedgerReport training_report(const ModelWorkload& model) {
     const MemoryLedger stage =
         training_ledger_of_stage(model.architecture, model.scenario, model.layout, distinct.stage);
     const Peak peak = peak_of(stage);
-    report.ranks.push_back({distinct.stage, model.layout.pp, peak.bytes, stage.instants[peak.at],
+    report.ranks.push_back({distinct.stage, distinct.count, peak.bytes, stage.instants[peak.at],
                             distinct.stage == training.stage});
   }
   return report;

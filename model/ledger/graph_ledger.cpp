@@ -62,7 +62,9 @@ MemoryLedger graph_ledger(const OperatorGraph& graph, const BoundGraph& bound) {
       "graph");
   add("inputs", memory.inputs, of_role(TensorRole::input), "graph");
   add("outputs", memory.outputs, of_role(TensorRole::output), "graph");
-  add("intermediates", memory.peak_intermediates, alive_text(graph, alive_at_peak(bound)),
+  const std::string where =
+      memory.at < 0 ? "" : "at " + graph.ops[static_cast<std::size_t>(memory.at)].name + ": ";
+  add("intermediates", memory.peak_intermediates, where + alive_text(graph, alive_at_peak(bound)),
       "from the operator that makes a tensor to the last one that reads it");
   return ledger;
 }

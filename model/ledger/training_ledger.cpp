@@ -255,7 +255,8 @@ void check_training_memory(const Architecture& architecture, const Scenario& sce
   if (!interleaved && memory.interleave > 1)
     wrong("interleave", "expected schedule = interleaved, which alone has parts of a stage");
   if (!interleaved) return;
-  if (layout.pp == 1) wrong("schedule", "interleaved needs pipeline stages; expected pp above 1");
+  if (layout.pp == 1)
+    return wrong("schedule", "interleaved needs pipeline stages; expected pp above 1");
   if (memory.interleave < 2)
     wrong("interleave", "missing; schedule = interleaved needs 2 or more parts of a stage");
   const std::int64_t layers = architecture.layer_count();

@@ -77,7 +77,7 @@ std::string stored_text(const TrainedParameters& all, std::int64_t ranks) {
     if (all.elements[p] == 0) continue;
     const auto dtype = static_cast<Precision>(p);
     text += (text.empty() ? "" : " + ") + divided(all.elements[p], ranks) + " x " +
-            number_text(storage_bits(dtype) / 8.0, 6) + " B (" + std::string(name_of(dtype)) + ")";
+            exact_text(storage_bits(dtype) / 8.0) + " B (" + std::string(name_of(dtype)) + ")";
   }
   return text;
 }
@@ -168,7 +168,7 @@ void add_parameter_lines(const TrainedParameters& parameters, const TrainingPlan
   if (plan.accumulation > 1) alive = alive.with(kForward);
   ledger.lines.push_back(line("gradients", bytes_of(gradients, plan.grad_dtype), alive,
                               divided(parameters.count(), gradient_ranks) + " x " +
-                                  number_text(storage_bits(plan.grad_dtype) / 8.0, 6) + " B (" +
+                                  exact_text(storage_bits(plan.grad_dtype) / 8.0) + " B (" +
                                   std::string(name_of(plan.grad_dtype)) + ")",
                               source));
   OptimizerState state = optimizer_state(parameters, plan, optimizer_ranks);

@@ -35,7 +35,8 @@ std::vector<std::string> weights_notes(const StoredWeights& weights) {
   for (const DtypeShare& share : by_dtype(weights)) {
     notes.push_back("stored as " + share.dtype + ": " +
                     counted(static_cast<std::size_t>(share.tensors), "tensor") + ", " +
-                    std::to_string(share.elements) + " elements, " + bytes_text(share.bytes));
+                    counted(static_cast<std::size_t>(share.elements), "element") + ", " +
+                    bytes_text(share.bytes));
   }
   for (const std::size_t i : largest_tensors(weights, kMostNamed)) {
     const StoredTensor& tensor = weights.tensors[i];
