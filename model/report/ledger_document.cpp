@@ -108,16 +108,21 @@ Table instant_table(const LedgerReport& report) {
   return table;
 }
 
+/// "14,000,000,000 bytes = 13.04 GiB"
+std::string with_gib(ByteCount bytes) {
+  return bytes_text(bytes) + (bytes.overflowed() ? "" : " = " + gib_text(bytes) + " GiB");
+}
+
 Section verdict_section(const LedgerReport& report, const Peak& peak) {
   Section section;
   const auto field = [&section](const char* name, std::string value) {
     section.fields.push_back({name, std::move(value)});
   };
+  const std::string amount = with_gib(peak.bytes);
   if (report.ledger.instants.size() > 1) {
-    field("peak", bytes_text(peak.bytes) + " = " + gib_text(peak.bytes) + " GiB, at " +
-                      report.ledger.instants[peak.at]);
+    field("peak", amount + ", at " + report.ledger.instants[peak.at]);
   } else {
-    field("need", bytes_text(peak.bytes) + " = " + gib_text(peak.bytes) + " GiB");
+    field("need", amount);
   }
   if (report.kv_bytes_per_token > ByteCount(0)) {
     field("KV cache a token",
@@ -321,6 +326,7 @@ Json json_of(ByteCount bytes) { return bytes.overflowed() ? Json() : Json(*bytes
 
 bool fits(const LedgerReport& report) {
   if (report.after) return fits(*report.after);
+  if (report.solution) return report.solution->value.has_value();
   if (!report.budget) return true;
   return headroom(peak_of(report.ledger).bytes, *report.budget).fits;
 }

@@ -45,7 +45,8 @@ struct LedgerReport {
   std::string changed;                        ///< of a second scenario: "context=8192"
 };
 
-/// Exit status: whether it fits (of two scenarios, the second); true without a budget.
+/// Exit status: whether it fits, or a search has an answer; of two scenarios, the second. True
+/// without a budget.
 bool fits(const LedgerReport& report);
 Document ledger_document(const LedgerReport& report);
 
