@@ -22,5 +22,6 @@ void add_compare(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_graph(CLI::App& app, Action& action);
 void add_ledger(CLI::App& app, Action& action);
+void add_timeline(CLI::App& app, Action& action);
 
 }  // namespace floorline
