@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/timeline/kinds/built_kind.hpp"
+
+#include <algorithm>
+
+#include "model/quantity/unit_names.hpp"
+
+namespace floorline {
+
+Fact time_fact(std::string key, std::string label, Seconds value) {
+  return {std::move(key), std::move(label), value.in_base_units(), to_text(value)};
+}
+Fact bytes_fact(std::string key, std::string label, Bytes value) {
+  return {std::move(key), std::move(label), value.in_base_units(),
+          to_text_binary(value) + " = " + to_text(value)};
+}
+Fact count_fact(std::string key, std::string label, std::int64_t value) {
+  return {std::move(key), std::move(label), static_cast<double>(value), std::to_string(value)};
+}
+Fact share_fact(std::string key, std::string label, double value) {
+  return {std::move(key), std::move(label), value, number_text(100 * value) + " %"};
+}
+Fact factor_fact(std::string key, std::string label, double value) {
+  return {std::move(key), std::move(label), value, number_text(value) + "x"};
+}
+Fact number_fact(std::string key, std::string label, double value, const std::string& unit) {
+  return {std::move(key), std::move(label), value, number_text(value) + " " + unit};
+}
+
+namespace {
+
+/// True when the last k ends lie one and the same time after the k before them, and those again.
+bool repeats_after(const std::vector<Ticks>& ends, std::size_t k) {
+  const std::size_t n = ends.size();
+  const Ticks apart = ends[n - 1] - ends[n - 1 - k];
+  for (std::size_t j = 0; j < 2 * k; ++j) {
+    if (ends[n - 1 - j] - ends[n - 1 - j - k] != apart) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Seconds repeating_period(const Schedule& schedule) {
+  const std::vector<Ticks>& ends = schedule.completion;
+  const std::size_t n = ends.size();
+  if (n < 2) return Seconds(0);
+  for (std::size_t k = 1; 3 * k <= n && k <= 64; ++k) {
+    if (repeats_after(ends, k))
+      return schedule.time_of(ends[n - 1] - ends[n - 1 - k]) / static_cast<double>(k);
+  }
+  const std::size_t from = n / 2 - (n == 2 ? 1 : 0);
+  return schedule.time_of(ends[n - 1] - ends[from]) / static_cast<double>(n - 1 - from);
+}
+
+Seconds period_without(const Pipeline& pipeline, std::string_view group) {
+  ScheduleOptions options;
+  options.record = false;
+  for (const Stage& stage : pipeline.stages) options.factor.push_back(stage.group == group ? 0 : 1);
+  return repeating_period(make_schedule(pipeline, options));
+}
+
+}  // namespace floorline
