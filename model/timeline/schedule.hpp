@@ -68,7 +68,7 @@ struct ScheduleOptions {
 struct Schedule {
   std::int64_t items = 0;
   std::size_t stages = 0;
-  Seconds tick{0};
+  double ticks_per_second = 1;
   Ticks makespan_ticks = 0;
   std::vector<Ticks> completion;  ///< of each item: when its last task ended
   std::optional<Deadlock> deadlock;
@@ -99,8 +99,8 @@ struct Schedule {
   [[nodiscard]] Seconds end_of(StageId stage, std::int64_t item) const;
 };
 
-/// Throws InputError where the run has more than kMostTasks tasks or does not fit in time, and on
-/// a cycle of dependencies without initial tokens. A deadlock on full buffers is a value.
+/// Throws InputError where the run has more than kMostTasks tasks. A deadlock (a cycle of
+/// dependencies without initial tokens, buffers too small for how paths meet again) is a value.
 Schedule make_schedule(const Pipeline& pipeline, const ScheduleOptions& options = {});
 
 }  // namespace floorline
