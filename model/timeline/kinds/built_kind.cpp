@@ -29,12 +29,13 @@ Fact number_fact(std::string key, std::string label, double value, const std::st
 
 namespace {
 
-/// True when the last k ends lie one and the same time after the k before them, and those again.
+/// True when, in the second half of the run, every end lies one and the same time after the one k
+/// items before it.
 bool repeats_after(const std::vector<Ticks>& ends, std::size_t k) {
   const std::size_t n = ends.size();
   const Ticks apart = ends[n - 1] - ends[n - 1 - k];
-  for (std::size_t j = 0; j < 2 * k; ++j) {
-    if (ends[n - 1 - j] - ends[n - 1 - j - k] != apart) return false;
+  for (std::size_t i = std::max(n / 2, k); i < n; ++i) {
+    if (ends[i] - ends[i - k] != apart) return false;
   }
   return true;
 }
@@ -45,7 +46,7 @@ Seconds repeating_period(const Schedule& schedule) {
   const std::vector<Ticks>& ends = schedule.completion;
   const std::size_t n = ends.size();
   if (n < 2) return Seconds(0);
-  for (std::size_t k = 1; 3 * k <= n && k <= 64; ++k) {
+  for (std::size_t k = 1; 3 * k <= n && k <= 512; ++k) {
     if (repeats_after(ends, k))
       return schedule.time_of(ends[n - 1] - ends[n - 1 - k]) / static_cast<double>(k);
   }
@@ -56,7 +57,10 @@ Seconds repeating_period(const Schedule& schedule) {
 Seconds period_without(const Pipeline& pipeline, std::string_view group) {
   ScheduleOptions options;
   options.record = false;
-  for (const Stage& stage : pipeline.stages) options.factor.push_back(stage.group == group ? 0 : 1);
+  for (const Stage& stage : pipeline.stages) {
+    const std::string& name = stage.group.empty() ? stage.name : stage.group;
+    options.factor.push_back(name == group ? 0 : 1);
+  }
   return repeating_period(make_schedule(pipeline, options));
 }
 

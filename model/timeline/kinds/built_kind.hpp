@@ -40,8 +40,8 @@ struct BuiltKind {
 };
 
 /// Time between items once the ends of items repeat, exact in ticks: with k the smallest number of
-/// items for which the last k intervals [i-k, i] are all equal. Otherwise the mean over the second
-/// half of the run. Zero for one item.
+/// items such that, in the second half of the run, item i always ends one and the same time after
+/// item i - k. Otherwise the mean over that half. Zero for one item.
 Seconds repeating_period(const Schedule& schedule);
 
 /// The period with every stage of `group` free.

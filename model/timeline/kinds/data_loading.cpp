@@ -71,7 +71,7 @@ class Builder {
   }
 
   void add_take() {
-    take_ = out_.add(Stage{.name = "take", .pool = host_, .after = {{loaded_}}, .sequence = 2});
+    take_ = out_.add(Stage{.name = "take", .pool = host_, .time = {}, .after = {{loaded_}}, .sequence = 2});
     if (in_.num_workers == 0) return;
     const std::int64_t ahead = in_.num_workers * in_.prefetch_factor;
     out_.stages[0].after.push_back({take_, ahead, Event::finish, DependencyKind::credit});

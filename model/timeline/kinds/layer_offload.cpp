@@ -13,7 +13,7 @@ namespace floorline {
 namespace {
 
 constexpr std::int64_t kMostLayers = 10'000;
-constexpr std::int64_t kMostTasks = 400'000;  ///< tokens x layers
+constexpr std::int64_t kMostLayerRuns = 400'000;  ///< tokens x layers
 
 bool is_offloaded(const LayerOffload& in, std::int64_t layer) {
   switch (in.placement) {
@@ -138,9 +138,9 @@ LayerOffload read_layer_offload(TableReader& table, std::vector<std::string>& as
                                  std::to_string(in.layers) + " layers");
     in.offloaded = in.layers;
   }
-  if (in.tokens * in.layers > kMostTasks) {
+  if (in.tokens * in.layers > kMostLayerRuns) {
     table.error("tokens", "times layers is " + std::to_string(in.tokens * in.layers) +
-                              "; expected at most " + std::to_string(kMostTasks));
+                              "; expected at most " + std::to_string(kMostLayerRuns));
     in.tokens = 3;
   }
   in.prefetch = count_key(table, "prefetch", {0, kMostLayers, 1});

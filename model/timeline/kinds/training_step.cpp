@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMostLayers = 10'000;
 constexpr double kMostBuckets = 100'000;
-constexpr double kMostTasks = 1'000'000;  ///< steps x (layers + buckets)
+constexpr double kMostStageRuns = 1'000'000;  ///< steps x (layers + buckets)
 
 double bucket_count(const TrainingStep& in) {
   return std::max(1.0, std::ceil(in.gradients / in.bucket * (1 - 1e-12)));
@@ -125,7 +125,7 @@ TrainingStep read_training_step(TableReader& table, std::vector<std::string>& as
   }
   const double tasks = static_cast<double>(in.steps) *
                        (static_cast<double>(in.layers) + bucket_count(in));
-  if (tasks > kMostTasks) {
+  if (tasks > kMostStageRuns) {
     table.error("steps", "times layers and buckets is " + exact_text(tasks) +
                              "; expected at most 1000000");
   }
