@@ -16,11 +16,12 @@ std::string loader(int workers, const std::string& more = "") {
 /// the step of 20 ms lie beside each other.
 double copy_period_ms(bool pinned, bool non_blocking, bool own_stream) {
   const auto word = [](bool yes) { return std::string(yes ? "true" : "false"); };
-  return RunKind("[data_loading]\nnum_workers = 1\nload_time = \"1 us\"\nlaunch_time = \"15 ms\"\n"
-                 "step_time = \"20 ms\"\nbatch_bytes = \"100 MB\"\npinned_bandwidth = \"10 GB/s\"\n"
-                 "pageable_bandwidth = \"6.25 GB/s\"\npin_time = \"0 s\"\npin_memory = " +
-                 word(pinned) + "\nnon_blocking = " + word(non_blocking) +
-                 "\ncopy_stream = " + word(own_stream) + "\n")
+  return RunKind(
+             "[data_loading]\nnum_workers = 1\nload_time = \"1 us\"\nlaunch_time = \"15 ms\"\n"
+             "step_time = \"20 ms\"\nbatch_bytes = \"100 MB\"\npinned_bandwidth = \"10 GB/s\"\n"
+             "pageable_bandwidth = \"6.25 GB/s\"\npin_time = \"0 s\"\npin_memory = " +
+             word(pinned) + "\nnon_blocking = " + word(non_blocking) +
+             "\ncopy_stream = " + word(own_stream) + "\n")
       .period_ms();
 }
 
@@ -71,8 +72,9 @@ TEST_SUITE("timeline") {
 
   TEST_CASE("one stream: neither pinning nor non_blocking alone hides any of the copy") {
     // Launch free, one bandwidth: 10 + 20 in all four.
-    for (const char* flags : {"", "pin_memory = true\npin_time = \"0 s\"\n", "non_blocking = true\n",
-                              "pin_memory = true\npin_time = \"0 s\"\nnon_blocking = true\n"}) {
+    for (const char* flags :
+         {"", "pin_memory = true\npin_time = \"0 s\"\n", "non_blocking = true\n",
+          "pin_memory = true\npin_time = \"0 s\"\nnon_blocking = true\n"}) {
       const RunKind run(std::string("[data_loading]\nnum_workers = 1\nload_time = \"1 us\"\n"
                                     "step_time = \"20 ms\"\ncopy_time = \"10 ms\"\n") +
                         flags);

@@ -109,8 +109,8 @@ TEST_SUITE("timeline") {
       CAPTURE(seed);
       std::mt19937 random(seed);
       const auto upto = [&random](unsigned n) { return 1 + static_cast<int>(random() % n); };
-      ServingSetup setup = three_requests(seed % 2 == 0 ? BatchingPolicy::mixed
-                                                        : BatchingPolicy::prefill_first);
+      ServingSetup setup =
+          three_requests(seed % 2 == 0 ? BatchingPolicy::mixed : BatchingPolicy::prefill_first);
       setup.requests.clear();
       double arrival = 0;
       std::int64_t tokens = 0;
@@ -122,8 +122,8 @@ TEST_SUITE("timeline") {
       setup.max_batch = upto(6);
       const ServingRun run = run_serving(setup);
       // The table is 9.9 ms a step and 0.1 ms a token, so busy time counts both.
-      CHECK(ms(run.busy) ==
-            doctest::Approx(9.9 * static_cast<double>(run.steps) + 0.1 * static_cast<double>(tokens)));
+      CHECK(ms(run.busy) == doctest::Approx(9.9 * static_cast<double>(run.steps) +
+                                            0.1 * static_cast<double>(tokens)));
       CHECK(run.peak_batch <= setup.max_batch);
       for (std::size_t i = 0; i < setup.requests.size(); ++i) {
         const ServingRequest& request = setup.requests[i];

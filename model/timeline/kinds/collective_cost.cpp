@@ -32,18 +32,24 @@ struct Shape {
 
 Shape all_reduce(CollectiveAlgorithm how, double p, double log) {
   switch (how) {
-    case CollectiveAlgorithm::ring: return {2 * (p - 1), 2 * (p - 1) / p};
-    case CollectiveAlgorithm::tree: return {2 * log, 2};
-    case CollectiveAlgorithm::in_network: return {2, 1};
+    case CollectiveAlgorithm::ring:
+      return {2 * (p - 1), 2 * (p - 1) / p};
+    case CollectiveAlgorithm::tree:
+      return {2 * log, 2};
+    case CollectiveAlgorithm::in_network:
+      return {2, 1};
   }
   return {};
 }
 
 Shape broadcast(CollectiveAlgorithm how, double p, double log) {
   switch (how) {
-    case CollectiveAlgorithm::ring: return {p - 1, 1};
-    case CollectiveAlgorithm::tree: return {log, 1};
-    case CollectiveAlgorithm::in_network: return {1, 1};
+    case CollectiveAlgorithm::ring:
+      return {p - 1, 1};
+    case CollectiveAlgorithm::tree:
+      return {log, 1};
+    case CollectiveAlgorithm::in_network:
+      return {1, 1};
   }
   return {};
 }
@@ -51,9 +57,12 @@ Shape broadcast(CollectiveAlgorithm how, double p, double log) {
 /// all_gather, reduce_scatter
 Shape one_way(CollectiveAlgorithm how, double p, double log) {
   switch (how) {
-    case CollectiveAlgorithm::ring: return {p - 1, (p - 1) / p};
-    case CollectiveAlgorithm::tree: return {log, (p - 1) / p};
-    case CollectiveAlgorithm::in_network: return {1, (p - 1) / p};
+    case CollectiveAlgorithm::ring:
+      return {p - 1, (p - 1) / p};
+    case CollectiveAlgorithm::tree:
+      return {log, (p - 1) / p};
+    case CollectiveAlgorithm::in_network:
+      return {1, (p - 1) / p};
   }
   return {};
 }
@@ -62,11 +71,15 @@ Shape shape_of(Collective what, CollectiveAlgorithm how, std::int64_t ranks) {
   const auto p = static_cast<double>(ranks);
   const double log = ceil_log2(ranks);
   switch (what) {
-    case Collective::all_reduce: return all_reduce(how, p, log);
-    case Collective::broadcast: return broadcast(how, p, log);
+    case Collective::all_reduce:
+      return all_reduce(how, p, log);
+    case Collective::broadcast:
+      return broadcast(how, p, log);
     case Collective::all_gather:
-    case Collective::reduce_scatter: return one_way(how, p, log);
-    case Collective::all_to_all: return {p - 1, (p - 1) / p};
+    case Collective::reduce_scatter:
+      return one_way(how, p, log);
+    case Collective::all_to_all:
+      return {p - 1, (p - 1) / p};
   }
   return {};
 }

@@ -37,8 +37,8 @@ Collectives read_collectives(TableReader& table, std::vector<std::string>& assum
   in.keys = read_collective_keys(table);
   in.count = count_key(table, "count", {1, 1'000'000, 1});
   in.message = required_bytes(table, "bytes");
-  in.compute = time_or_zero(table, "compute_time", "no compute between the collectives",
-                            assumptions);
+  in.compute =
+      time_or_zero(table, "compute_time", "no compute between the collectives", assumptions);
   in.other_alpha = table.quantity<Seconds>("compare_alpha");
   return in;
 }
@@ -52,8 +52,7 @@ BuiltKind build(const Collectives& in) {
   const PoolId gpu = p.add(Pool{.name = "gpu", .kind = PoolKind::gpu});
   const PoolId link = p.add(Pool{.name = "link", .kind = PoolKind::link});
   const CollectiveCost one = in.keys.cost(in.collective, in.message);
-  const StageId compute =
-      p.add(Stage{.name = "compute", .pool = gpu, .time = {in.compute, {}}});
+  const StageId compute = p.add(Stage{.name = "compute", .pool = gpu, .time = {in.compute, {}}});
   const StageId send = p.add(Stage{.name = std::string(name_of(in.collective)),
                                    .pool = link,
                                    .time = {one.time(), {}},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many collectives in a row, each after the piece of compute before it (tensor parallel: two
 // all-reduces a layer): what do they cost, how much of it is latency, what does a smaller alpha
-// buy? One step = count x (compute_time, then collective); nothing overlaps. The cost of one is that
-// of collective_cost.hpp; alpha is a measured number of the library and the machine.
+// buy? One step = count x (compute_time, then collective); nothing overlaps. The cost of one is
+// that of collective_cost.hpp; alpha is a measured number of the library and the machine.
 #pragma once
 
 #include <cstdint>

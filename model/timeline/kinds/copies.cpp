@@ -20,8 +20,8 @@ Pipeline pipeline_of(const Copies& in) {
   std::optional<StageId> there;
   std::optional<PoolId> engine;
   if (!one_way_back) {
-    engine = p.add(Pool{.name = two_ways && in.engines == 1 ? "copy_engine" : "h2d",
-                        .kind = PoolKind::h2d});
+    engine = p.add(
+        Pool{.name = two_ways && in.engines == 1 ? "copy_engine" : "h2d", .kind = PoolKind::h2d});
     there = p.add(Stage{.name = "h2d", .pool = *engine, .time = {out, {}}});
   }
   if (!two_ways && !one_way_back) return p;
@@ -54,9 +54,8 @@ BuiltKind build(const Copies& in) {
   BuiltKind kind;
   kind.kind = "copies";
   kind.pipeline = pipeline_of(in);
-  const BytesPerSecond rate = in.direction == CopyDirection::d2h
-                                  ? in.back_bandwidth.value_or(in.bandwidth)
-                                  : in.bandwidth;
+  const BytesPerSecond rate =
+      in.direction == CopyDirection::d2h ? in.back_bandwidth.value_or(in.bandwidth) : in.bandwidth;
   const auto n = static_cast<double>(in.count);
   const Seconds moving = in.each / rate;
   const Seconds apart = n * (in.latency + moving);
@@ -69,8 +68,8 @@ BuiltKind build(const Copies& in) {
       time_fact("apart_s", "all, one call each", apart),
       time_fact("batched_s", "all, one call", together)};
   if (in.latency + moving > Seconds(0)) {
-    kind.facts.push_back(
-        share_fact("latency_share", "latency share of one copy", in.latency / (in.latency + moving)));
+    kind.facts.push_back(share_fact("latency_share", "latency share of one copy",
+                                    in.latency / (in.latency + moving)));
     kind.facts.push_back(number_fact("achieved_bytes_per_s", "one copy runs at",
                                      in.each / (in.latency + moving) / GBPerSecond(1), "GB/s"));
     kind.facts.back().value *= 1e9;

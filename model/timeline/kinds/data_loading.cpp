@@ -63,15 +63,13 @@ class Builder {
     if (in_.num_workers > 0) {
       pool = out_.add(Pool{.name = "pin_thread", .kind = PoolKind::cpu, .queue = Queue::in_order});
     }
-    return out_.add(Stage{.name = "pin",
-                          .pool = pool,
-                          .time = {in_.pin, {}},
-                          .after = {{loaded_}},
-                          .sequence = 1});
+    return out_.add(Stage{
+        .name = "pin", .pool = pool, .time = {in_.pin, {}}, .after = {{loaded_}}, .sequence = 1});
   }
 
   void add_take() {
-    take_ = out_.add(Stage{.name = "take", .pool = host_, .time = {}, .after = {{loaded_}}, .sequence = 2});
+    take_ = out_.add(
+        Stage{.name = "take", .pool = host_, .time = {}, .after = {{loaded_}}, .sequence = 2});
     if (in_.num_workers == 0) return;
     const std::int64_t ahead = in_.num_workers * in_.prefetch_factor;
     out_.stages[0].after.push_back({take_, ahead, Event::finish, DependencyKind::credit});
@@ -144,18 +142,19 @@ DataLoading read_data_loading(TableReader& table, std::vector<std::string>& assu
   in.scaling_efficiency = share_key(table, "scaling_efficiency", 1);
   if (in.num_workers > 1 && !table.has("scaling_efficiency"))
     assumptions.emplace_back("a pool of n workers loads n times as fast as one");
-  in.load =
-      required_time(table, "load_time") + table.quantity<Seconds>("collate_time").value_or(Seconds(0));
+  in.load = required_time(table, "load_time") +
+            table.quantity<Seconds>("collate_time").value_or(Seconds(0));
   in.pin_memory = table.flag("pin_memory").value_or(false);
   const std::optional<Seconds> pin = table.quantity<Seconds>("pin_time");
-  if (in.pin_memory && !pin) assumptions.emplace_back("copying a batch to pinned memory takes no time");
+  if (in.pin_memory && !pin)
+    assumptions.emplace_back("copying a batch to pinned memory takes no time");
   in.pin = pin.value_or(Seconds(0));
   in.non_blocking = table.flag("non_blocking").value_or(false);
   in.copy_stream = table.flag("copy_stream").value_or(false);
   in.copy = copy_time(table, in.pin_memory);
   if (!in.copy) assumptions.emplace_back("no copy to the device");
-  in.launch = time_or_zero(table, "launch_time", "launching a step takes the host no time",
-                           assumptions);
+  in.launch =
+      time_or_zero(table, "launch_time", "launching a step takes the host no time", assumptions);
   in.step = required_time(table, "step_time");
   in.synchronize = table.flag("synchronize").value_or(false);
   return in;

@@ -23,10 +23,9 @@ BuiltKind build(const DoubleBuffering& in) {
   p.items = in.tiles;
   const PoolId source = p.add(Pool{.name = "producer", .kind = PoolKind::h2d});
   const PoolId gpu = p.add(Pool{.name = "consumer", .kind = PoolKind::gpu});
-  const StageId produce =
-      p.add(Stage{.name = "produce", .pool = source, .time = {in.produce, {}}});
-  const StageId consume = p.add(
-      Stage{.name = "consume", .pool = gpu, .time = {in.consume, {}}, .after = {{produce}}});
+  const StageId produce = p.add(Stage{.name = "produce", .pool = source, .time = {in.produce, {}}});
+  const StageId consume =
+      p.add(Stage{.name = "consume", .pool = gpu, .time = {in.consume, {}}, .after = {{produce}}});
   p.stages[index_of(produce)].after.push_back(
       {consume, in.buffers, Event::finish, DependencyKind::credit});
   if (in.drain) {

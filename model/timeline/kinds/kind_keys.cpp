@@ -9,8 +9,8 @@ std::int64_t count_key(TableReader& table, std::string_view key, const CountRang
   const std::optional<std::int64_t> given = table.count(key, range.least);
   if (!given) return range.otherwise;
   if (*given <= range.most) return *given;
-  table.error(key, "is " + std::to_string(*given) + "; expected at most " +
-                       std::to_string(range.most));
+  table.error(key,
+              "is " + std::to_string(*given) + "; expected at most " + std::to_string(range.most));
   return range.otherwise;
 }
 

@@ -5,8 +5,8 @@
 //   graph   one launch of graph_launch_time, then every kernel after node_time on the device
 // synchronizations: how often in a step the host waits for the GPU, evenly spread, the last at the
 // end of the step (sampling the token). 0: the host never waits. A graph can only wait at its end.
-// With n kernels of K and launches of L, one wait at the end: eager n L + K if L >= K, else L + n K.
-// Ignored: host work between launches beside launch_time, several streams, launch latency that
+// With n kernels of K and launches of L, one wait at the end: eager n L + K if L >= K, else L + n
+// K. Ignored: host work between launches beside launch_time, several streams, launch latency that
 // does not occupy the host.
 #pragma once
 

@@ -17,8 +17,10 @@ constexpr std::int64_t kMostLayerRuns = 400'000;  ///< tokens x layers
 
 bool is_offloaded(const LayerOffload& in, std::int64_t layer) {
   switch (in.placement) {
-    case Placement::first: return layer < in.offloaded;
-    case Placement::last: return layer >= in.layers - in.offloaded;
+    case Placement::first:
+      return layer < in.offloaded;
+    case Placement::last:
+      return layer >= in.layers - in.offloaded;
     case Placement::spread:  // where i x offloaded / layers steps
       return (layer + 1) * in.offloaded / in.layers > layer * in.offloaded / in.layers;
   }
@@ -94,8 +96,8 @@ std::vector<Fact> facts_of(const LayerOffload& in, const Schedule& schedule) {
   std::vector<Fact> facts;
   const Seconds period = repeating_period(schedule);
   if (period > Seconds(0)) {
-    facts.push_back(number_fact("tokens_per_s", "rate of this schedule",
-                                1 / period.in_base_units(), "token/s"));
+    facts.push_back(number_fact("tokens_per_s", "rate of this schedule", 1 / period.in_base_units(),
+                                "token/s"));
   }
   if (in.target_tokens_per_s) {
     for (Fact& fact : solve(in)) facts.push_back(std::move(fact));
@@ -144,14 +146,12 @@ LayerOffload read_layer_offload(TableReader& table, std::vector<std::string>& as
     in.tokens = 3;
   }
   in.prefetch = count_key(table, "prefetch", {0, kMostLayers, 1});
-  in.placement =
-      static_cast<Placement>(word_key(table, "placement", {"spread", "first", "last"}));
+  in.placement = static_cast<Placement>(word_key(table, "placement", {"spread", "first", "last"}));
   in.layer_bytes = required_bytes(table, "layer_bytes");
   in.bandwidth = required_bandwidth(table, "bandwidth");
   in.latency = table.quantity<Seconds>("latency").value_or(Seconds(0));
-  in.layer_time = time_or_zero(table, "layer_time",
-                               "computing a layer takes no time: the link alone is asked",
-                               assumptions);
+  in.layer_time = time_or_zero(
+      table, "layer_time", "computing a layer takes no time: the link alone is asked", assumptions);
   in.target_tokens_per_s = table.number("target_tokens_per_s");
   if (in.target_tokens_per_s && !(*in.target_tokens_per_s > 0)) {
     table.error("target_tokens_per_s", "expected a rate above zero");
@@ -165,7 +165,8 @@ BuiltKind build(const LayerOffload& in) {
   kind.kind = "layer_offload";
   kind.pipeline = pipeline_of(in);
   const auto n = static_cast<double>(in.offloaded);
-  kind.facts.push_back(bytes_fact("bytes_per_token", "over the link per token", n * in.layer_bytes));
+  kind.facts.push_back(
+      bytes_fact("bytes_per_token", "over the link per token", n * in.layer_bytes));
   const Seconds link = n * in.copy_time();
   if (link > Seconds(0)) {
     kind.facts.push_back(time_fact("link_time_per_token_s", "link time per token", link));

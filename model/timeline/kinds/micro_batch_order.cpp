@@ -27,8 +27,10 @@ int forwards_first(const PipelineShape& shape, int rank) {
   const int after = shape.ranks - 1 - rank;
   const int all = shape.micro_batches * shape.chunks;
   switch (shape.order) {
-    case MicroBatchOrder::gpipe: return all;
-    case MicroBatchOrder::one_f_one_b: return std::min(after, all);
+    case MicroBatchOrder::gpipe:
+      return all;
+    case MicroBatchOrder::one_f_one_b:
+      return std::min(after, all);
     case MicroBatchOrder::interleaved:
       return std::min(2 * after + (shape.chunks - 1) * shape.ranks, all);
   }

@@ -134,9 +134,8 @@ std::vector<Fact> facts_of(const PipelineParallel& in, const Schedule& schedule)
   const Seconds step = schedule.makespan();
   if (!(step > Seconds(0))) return {};
   const Seconds ideal = busy_time(in) / static_cast<double>(in.shape.ranks);
-  std::vector<Fact> facts{
-      time_fact("ideal_step_s", "step without a bubble", ideal),
-      share_fact("bubble_share", "bubble share of the step", 1 - ideal / step)};
+  std::vector<Fact> facts{time_fact("ideal_step_s", "step without a bubble", ideal),
+                          share_fact("bubble_share", "bubble share of the step", 1 - ideal / step)};
   if (equal_stages(in) && !(in.send > Seconds(0))) {
     facts.push_back(share_fact("textbook_bubble_share", "as the textbook has it",
                                textbook_bubble_share(in.shape)));
@@ -153,8 +152,7 @@ std::vector<Seconds> stage_times(TableReader& table, const char* key, const Pipe
   const auto ranks = static_cast<std::size_t>(shape.ranks);
   const auto chunks = static_cast<std::size_t>(shape.chunks);
   const std::string expected = "a time of one rank, a list of " + std::to_string(ranks) +
-                               " (by rank) or of " + std::to_string(ranks * chunks) +
-                               " (by stage)";
+                               " (by rank) or of " + std::to_string(ranks * chunks) + " (by stage)";
   std::vector<Seconds> all(ranks * chunks, Seconds(0));
   const Node* node = table.required_node(key, expected);
   if (node == nullptr) return all;
@@ -182,8 +180,8 @@ std::vector<Seconds> stage_times(TableReader& table, const char* key, const Pipe
 
 PipelineShape read_shape(TableReader& table) {
   PipelineShape shape;
-  shape.order = static_cast<MicroBatchOrder>(
-      word_key(table, "schedule", {"gpipe", "1f1b", "interleaved"}));
+  shape.order =
+      static_cast<MicroBatchOrder>(word_key(table, "schedule", {"gpipe", "1f1b", "interleaved"}));
   table.required_node("schedule", "\"gpipe\", \"1f1b\" or \"interleaved\"");
   const bool interleaved = shape.order == MicroBatchOrder::interleaved;
   const std::int64_t ranks = required_count(table, "ranks", 1, kMostPasses);
@@ -197,10 +195,11 @@ PipelineShape read_shape(TableReader& table) {
                                      std::to_string(ranks) + " ranks");
     return shape;
   }
-  const double passes = 2.0 * static_cast<double>(ranks) * static_cast<double>(chunks) *
-                        static_cast<double>(micro);
+  const double passes =
+      2.0 * static_cast<double>(ranks) * static_cast<double>(chunks) * static_cast<double>(micro);
   if (passes > static_cast<double>(kMostPasses)) {
-    table.error("micro_batches", "2 x ranks x chunks x micro_batches is " + exact_text(passes) +
+    table.error("micro_batches", "2 x ranks x chunks x micro_batches is " +
+                                     std::to_string(static_cast<std::int64_t>(passes)) +
                                      " passes; expected at most " + std::to_string(kMostPasses));
     return shape;
   }
@@ -222,8 +221,8 @@ PipelineParallel read_pipeline_parallel(TableReader& table, std::vector<std::str
   in.shape = read_shape(table);
   in.forward = stage_times(table, "forward_time", in.shape);
   in.backward = stage_times(table, "backward_time", in.shape);
-  in.send = time_or_zero(table, "send_time", "activations reach the next rank in no time",
-                         assumptions);
+  in.send =
+      time_or_zero(table, "send_time", "activations reach the next rank in no time", assumptions);
   return in;
 }
 

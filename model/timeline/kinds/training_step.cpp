@@ -68,8 +68,7 @@ class Builder {
       const double done = std::ceil(end / in_.gradients * layers * (1 - 1e-12));
       const auto layer = static_cast<std::size_t>(std::clamp(done, 1.0, layers)) - 1;
       const StageId ready = in_.overlap ? backward_[layer] : backward_.back();
-      const CollectiveCost cost =
-          in_.collective.cost(Collective::all_reduce, end - k * in_.bucket);
+      const CollectiveCost cost = in_.collective.cost(Collective::all_reduce, end - k * in_.bucket);
       last = out_.add(Stage{.name = "all_reduce " + std::to_string(static_cast<std::int64_t>(k)),
                             .pool = link_,
                             .time = {cost.time(), {}},
@@ -97,8 +96,7 @@ std::vector<Fact> facts_of(const TrainingStep& in, const Schedule& schedule) {
   std::vector<Fact> facts{time_fact("step_s", "one step", period),
                           time_fact("exposed_communication_s", "exposed communication", exposed),
                           share_fact("exposed_share", "exposed share of the step", share)};
-  if (in.mfu)
-    facts.push_back(share_fact("mfu", "MFU with communication", *in.mfu * (1 - share)));
+  if (in.mfu) facts.push_back(share_fact("mfu", "MFU with communication", *in.mfu * (1 - share)));
   return facts;
 }
 
@@ -110,8 +108,7 @@ TrainingStep read_training_step(TableReader& table, std::vector<std::string>& as
   in.layers = required_count(table, "layers", 1, kMostLayers);
   in.forward = required_time(table, "forward_time");
   in.backward = required_time(table, "backward_time");
-  in.optimizer =
-      time_or_zero(table, "optimizer_time", "the optimizer takes no time", assumptions);
+  in.optimizer = time_or_zero(table, "optimizer_time", "the optimizer takes no time", assumptions);
   in.gradients = required_bytes(table, "gradient_bytes");
   in.bucket = table.quantity<Bytes>("bucket_bytes").value_or(MiB(25));
   if (!table.has("bucket_bytes"))
@@ -123,10 +120,11 @@ TrainingStep read_training_step(TableReader& table, std::vector<std::string>& as
     table.error("bucket_bytes", "makes more than 100000 buckets of gradient_bytes");
     in.bucket = std::max(in.gradients, Bytes(1));
   }
-  const double tasks = static_cast<double>(in.steps) *
-                       (static_cast<double>(in.layers) + bucket_count(in));
+  const double tasks =
+      static_cast<double>(in.steps) * (static_cast<double>(in.layers) + bucket_count(in));
   if (tasks > kMostStageRuns) {
-    table.error("steps", "times layers and buckets is " + exact_text(tasks) +
+    table.error("steps", "times layers and buckets is " +
+                             std::to_string(static_cast<std::int64_t>(tasks)) +
                              "; expected at most 1000000");
   }
   return in;

@@ -106,8 +106,7 @@ Zero3 read_zero3(TableReader& table, std::vector<std::string>& assumptions) {
   in.prefetch = count_key(table, "prefetch", {0, 2 * kMostLayers, 1});
   in.forward = required_time(table, "forward_time_per_layer");
   in.backward = required_time(table, "backward_time_per_layer");
-  in.optimizer =
-      time_or_zero(table, "optimizer_time", "the optimizer takes no time", assumptions);
+  in.optimizer = time_or_zero(table, "optimizer_time", "the optimizer takes no time", assumptions);
   in.layer_weights = required_bytes(table, "layer_bytes");
   const std::optional<Bytes> gradients = table.quantity<Bytes>("gradient_bytes_per_layer");
   if (!gradients) assumptions.emplace_back("a layer's gradients have as many bytes as its weights");
