@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/timeline/kinds/built_kind.hpp"
 
-#include <algorithm>
+#include <optional>
 
 #include "model/quantity/unit_names.hpp"
+#include "model/timeline/period.hpp"
 
 namespace floorline {
 
@@ -27,30 +28,12 @@ Fact number_fact(std::string key, std::string label, double value, const std::st
   return {std::move(key), std::move(label), value, number_text(value) + " " + unit};
 }
 
-namespace {
-
-/// True when, in the second half of the run, every end lies one and the same time after the one k
-/// items before it.
-bool repeats_after(const std::vector<Ticks>& ends, std::size_t k) {
-  const std::size_t n = ends.size();
-  const Ticks apart = ends[n - 1] - ends[n - 1 - k];
-  for (std::size_t i = std::max(n / 2, k); i < n; ++i) {
-    if (ends[i] - ends[i - k] != apart) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-Seconds repeating_period(const Schedule& schedule) {
+Seconds item_period(const Schedule& schedule) {
+  if (const std::optional<Seconds> exact = repeating_period(schedule)) return *exact;
   const std::vector<Ticks>& ends = schedule.completion;
   const std::size_t n = ends.size();
   if (n < 2) return Seconds(0);
-  for (std::size_t k = 1; 3 * k <= n && k <= 512; ++k) {
-    if (repeats_after(ends, k))
-      return schedule.time_of(ends[n - 1] - ends[n - 1 - k]) / static_cast<double>(k);
-  }
-  const std::size_t from = n / 2 - (n == 2 ? 1 : 0);
+  const std::size_t from = (n - 1) / 2;
   return schedule.time_of(ends[n - 1] - ends[from]) / static_cast<double>(n - 1 - from);
 }
 
@@ -61,7 +44,7 @@ Seconds period_without(const Pipeline& pipeline, std::string_view group) {
     const std::string& name = stage.group.empty() ? stage.name : stage.group;
     options.factor.push_back(name == group ? 0 : 1);
   }
-  return repeating_period(make_schedule(pipeline, options));
+  return item_period(make_schedule(pipeline, options));
 }
 
 }  // namespace floorline

@@ -39,10 +39,9 @@ struct BuiltKind {
   std::function<std::vector<Fact>(const Pipeline&, const Schedule&)> after;
 };
 
-/// Time between items once the ends of items repeat, exact in ticks: with k the smallest number of
-/// items such that, in the second half of the run, item i always ends one and the same time after
-/// item i - k. Otherwise the mean over that half. Zero for one item.
-Seconds repeating_period(const Schedule& schedule);
+/// The exact period of the ends of items where they repeat, else the mean over the second half of
+/// the run. Zero for one item.
+Seconds item_period(const Schedule& schedule);
 
 /// The period with every stage of `group` free.
 Seconds period_without(const Pipeline& pipeline, std::string_view group);

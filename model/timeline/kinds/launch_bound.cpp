@@ -87,7 +87,7 @@ Seconds step_with(LaunchBound in, bool graph) {
   in.graph = graph;
   ScheduleOptions options;
   options.record = false;
-  return repeating_period(make_schedule(Builder(in).pipeline(), options));
+  return item_period(make_schedule(Builder(in).pipeline(), options));
 }
 
 std::vector<Fact> facts_of(const LaunchBound& in) {

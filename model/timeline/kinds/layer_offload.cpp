@@ -74,7 +74,7 @@ Seconds token_time(const LayerOffload& in) {
   const Pipeline p = pipeline_of(in);
   ScheduleOptions options;
   options.record = false;
-  return repeating_period(make_schedule(p, options));
+  return item_period(make_schedule(p, options));
 }
 
 std::string rate_text(double tokens_per_s) { return number_text(tokens_per_s) + " token/s"; }
@@ -94,7 +94,7 @@ std::vector<Fact> solve(const LayerOffload& in) {
 
 std::vector<Fact> facts_of(const LayerOffload& in, const Schedule& schedule) {
   std::vector<Fact> facts;
-  const Seconds period = repeating_period(schedule);
+  const Seconds period = item_period(schedule);
   if (period > Seconds(0)) {
     facts.push_back(number_fact("tokens_per_s", "rate of this schedule", 1 / period.in_base_units(),
                                 "token/s"));

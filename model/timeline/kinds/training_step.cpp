@@ -88,7 +88,7 @@ class Builder {
 };
 
 std::vector<Fact> facts_of(const TrainingStep& in, const Schedule& schedule) {
-  const Seconds period = repeating_period(schedule);
+  const Seconds period = item_period(schedule);
   const Seconds compute = in.forward + in.backward + in.optimizer;
   if (!(period > Seconds(0))) return {};
   const Seconds exposed = std::max(Seconds(0), period - compute);

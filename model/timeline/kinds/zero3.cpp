@@ -85,7 +85,7 @@ Seconds compute_time(const Zero3& in) {
 }
 
 std::vector<Fact> facts_of(const Zero3& in, const Schedule& schedule) {
-  const Seconds period = repeating_period(schedule);
+  const Seconds period = item_period(schedule);
   if (!(period > Seconds(0))) return {};
   const Seconds exposed = std::max(Seconds(0), period - compute_time(in));
   return {time_fact("step_s", "one step", period),
