@@ -28,9 +28,7 @@ struct RunKind {
     if (!kind.after) return;
     for (Fact& fact : kind.after(kind.pipeline, schedule)) facts.push_back(std::move(fact));
   }
-  [[nodiscard]] double period_ms() const {
-    return item_period(schedule).in_base_units() * 1e3;
-  }
+  [[nodiscard]] double period_ms() const { return item_period(schedule).in_base_units() * 1e3; }
   [[nodiscard]] double makespan_ms() const { return schedule.makespan().in_base_units() * 1e3; }
   [[nodiscard]] double fact(const std::string& key) const {
     for (const Fact& f : facts) {
