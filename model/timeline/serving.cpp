@@ -2,6 +2,7 @@
 #include "model/timeline/serving.hpp"
 
 #include <algorithm>
+#include <deque>
 
 #include "model/quantity/expect.hpp"
 
@@ -9,6 +10,7 @@ namespace floorline {
 
 namespace {
 
+/// A request whose prompt is being read, or whose answer is being written.
 struct Running {
   std::size_t request = 0;
   std::int64_t prompt_done = 0;
@@ -20,8 +22,10 @@ struct Step {
   std::int64_t tokens = 0;
   std::int64_t cached = 0;  ///< tokens read from the cache
   std::int64_t prompt_tokens = 0;
+  std::size_t prompts_ended = 0;  ///< of the first in the queue
 };
 
+/// Work is proportional to tokens: a step touches only sequences that get or give one.
 class Engine {
  public:
   explicit Engine(const ServingSetup& setup) : setup_(setup) {
@@ -29,8 +33,8 @@ class Engine {
   }
 
   ServingRun run() {
-    while (next_ < setup_.requests.size() || !running_.empty()) {
-      if (running_.empty()) now_ = std::max(now_, setup_.requests[next_].arrival);
+    while (next_ < setup_.requests.size() || batch() > 0) {
+      if (batch() == 0) now_ = std::max(now_, setup_.requests[next_].arrival);
       admit();
       do_step();
     }
@@ -42,27 +46,28 @@ class Engine {
   [[nodiscard]] const ServingRequest& request(const Running& r) const {
     return setup_.requests[r.request];
   }
+  [[nodiscard]] std::int64_t batch() const {
+    return static_cast<std::int64_t>(prompts_.size() + decoding_.size());
+  }
 
   void admit() {
     while (next_ < setup_.requests.size()) {
       const ServingRequest& candidate = setup_.requests[next_];
       const std::int64_t room = candidate.prompt + candidate.output;
-      const auto batch = static_cast<std::int64_t>(running_.size());
-      if (candidate.arrival > now_ || batch >= setup_.max_batch) break;
+      if (candidate.arrival > now_ || batch() >= setup_.max_batch) break;
       if (setup_.kv_tokens && kv_ + room > *setup_.kv_tokens) break;
       run_.requests[next_].admitted = now_;
-      running_.push_back({next_, 0, 0});
+      prompts_.push_back({next_, 0, 0});
       kv_ += room;
       ++next_;
-      run_.peak_batch = std::max(run_.peak_batch, batch + 1);
+      run_.peak_batch = std::max(run_.peak_batch, batch());
       run_.peak_kv_tokens = std::max(run_.peak_kv_tokens, kv_);
     }
   }
 
   /// One token of every sequence whose prompt is done.
   void add_decodes(Step& step) {
-    for (Running& r : running_) {
-      if (r.prompt_done < request(r).prompt) continue;
+    for (Running& r : decoding_) {
       step.cached += request(r).prompt + r.tokens_made;
       ++r.tokens_made;
       ++step.tokens;
@@ -71,17 +76,17 @@ class Engine {
 
   /// Prompts in the order of admission into what is left of the step; whole ones unless `cut`.
   void add_prompts(Step& step, bool cut) {
-    for (Running& r : running_) {
+    for (Running& r : prompts_) {
       const std::int64_t left = request(r).prompt - r.prompt_done;
       const std::int64_t room = setup_.max_tokens - step.tokens;
-      if (left == 0) continue;
       if (room == 0 || (!cut && left > room)) return;
       const std::int64_t taken = std::min(left, room);
       step.cached += r.prompt_done;
       step.tokens += taken;
       step.prompt_tokens += taken;
       r.prompt_done += taken;
-      if (taken == left) r.tokens_made = 1;
+      if (taken < left) return;
+      ++step.prompts_ended;
     }
   }
 
@@ -101,27 +106,37 @@ class Engine {
     run_.busy += time;
     ++run_.steps;
     if (step.prompt_tokens == 0) ++run_.decode_steps;
-    settle();
+    if (step.prompt_tokens < step.tokens) end_decodes();
+    end_prompts(step);
   }
 
-  /// Whoever got a first or a last token in the step that has just ended.
-  void settle() {
-    for (const Running& r : running_) {
-      RequestTimes& times = run_.requests[r.request];
-      const bool first = r.tokens_made == 1 && !(times.first_token > Seconds(0));
-      if (first) times.first_token = now_;
-      if (r.tokens_made == request(r).output) {
-        times.finished = now_;
-        kv_ -= request(r).prompt + request(r).output;
-      }
+  void end_decodes() {
+    std::erase_if(decoding_, [this](const Running& r) { return ends(r); });
+  }
+
+  /// A prompt that has ended gave the first token.
+  void end_prompts(const Step& step) {
+    for (std::size_t i = 0; i < step.prompts_ended; ++i) {
+      Running r = prompts_.front();
+      prompts_.pop_front();
+      r.tokens_made = 1;
+      run_.requests[r.request].first_token = now_;
+      if (!ends(r)) decoding_.push_back(r);
     }
-    std::erase_if(running_,
-                  [this](const Running& r) { return r.tokens_made == request(r).output; });
+  }
+
+  /// True, and noted, when the step that has just ended gave the last token.
+  bool ends(const Running& r) {
+    if (r.tokens_made < request(r).output) return false;
+    run_.requests[r.request].finished = now_;
+    kv_ -= request(r).prompt + request(r).output;
+    return true;
   }
 
   const ServingSetup& setup_;
   ServingRun run_;
-  std::vector<Running> running_;
+  std::deque<Running> prompts_;  ///< in the order of admission
+  std::vector<Running> decoding_;
   std::size_t next_ = 0;
   std::int64_t kv_ = 0;
   Seconds now_{0};

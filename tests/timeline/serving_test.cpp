@@ -5,6 +5,11 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
+
+#include "model/input/diagnostic.hpp"
+#include "model/input/document_node.hpp"
+#include "model/timeline/serving_file.hpp"
 
 using namespace floorline;
 
@@ -135,5 +140,64 @@ TEST_SUITE("timeline") {
               doctest::Approx(10.0 * static_cast<double>(request.output - 1)));
       }
     }
+  }
+}
+
+namespace {
+
+ServingFile file_from(const std::string& keys) {
+  return read_serving(parse_document("schema = 1\nkind = \"pipeline\"\n[serving]\n" + keys, "s"));
+}
+const std::string kTables = "trace = \"t.csv\"\nsteps = \"s.csv\"\n";
+
+std::string setup_refusal(const std::string& keys, const std::vector<TraceRow>& trace,
+                          const std::vector<StepRow>& steps) {
+  try {
+    serving_setup(file_from(kTables + keys), trace, steps);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+const Position kRow = position_in("t.csv", 2, 1);
+TraceRow row(double arrival_ms, std::int64_t prompt, std::int64_t output) {
+  return {{milliseconds(arrival_ms), prompt, output}, kRow};
+}
+const std::vector<StepRow> kSteps = {{{1, milliseconds(10)}, kRow}, {{64, milliseconds(20)}, kRow}};
+
+}  // namespace
+
+TEST_SUITE("timeline") {
+  TEST_CASE("a serving file and what it leaves to its tables") {
+    const ServingSetup setup = serving_setup(file_from(kTables), {row(0, 5, 2)}, kSteps);
+    CHECK(setup.max_tokens == 64);  // the last row of the step times
+    CHECK(setup.max_batch == 64);   // 256, but no more than a step holds
+    CHECK(setup.policy == BatchingPolicy::mixed);
+    CHECK(file_from(kTables + "policy = \"prefill_first\"\n").policy ==
+          BatchingPolicy::prefill_first);
+    CHECK_THROWS_AS(file_from("trace = \"t.csv\"\n"), InputError);
+    CHECK_THROWS_AS(file_from(kTables + "policy = \"mxied\"\n"), InputError);
+    CHECK_THROWS_AS(file_from(kTables + "max_bacth = 4\n"), InputError);
+  }
+
+  TEST_CASE("what cannot be served is refused with its row") {
+    const auto says = [](const std::string& text, const char* part) {
+      CAPTURE(text);
+      return text.find(part) != std::string::npos;
+    };
+    CHECK(says(setup_refusal("", {}, kSteps), "no requests"));
+    CHECK(says(setup_refusal("", {row(0, 5, 2)}, {}), "no rows"));
+    CHECK(says(setup_refusal("", {row(5, 5, 2), row(4, 5, 2)}, kSteps), "rising"));
+    CHECK(says(setup_refusal("", {row(0, 0, 2)}, kSteps), "prompt_tokens: is 0"));
+    CHECK(says(setup_refusal("", {row(0, 1, 0)}, kSteps), "output_tokens: is 0"));
+    CHECK(says(setup_refusal("", {row(0, 150'000'000, 100'000'000)}, kSteps), "tokens in all"));
+    CHECK(says(setup_refusal("max_tokens = 65\n", {row(0, 5, 2)}, kSteps), "ends at 64"));
+    CHECK(says(setup_refusal("max_tokens = 8\nmax_batch = 9\n", {row(0, 5, 2)}, kSteps),
+               "more than max_tokens = 8"));
+    CHECK(says(setup_refusal("kv_tokens = 6\n", {row(0, 5, 2)}, kSteps), "kv_tokens = 6"));
+    CHECK(says(setup_refusal("policy = \"prefill_first\"\n", {row(0, 65, 2)}, kSteps),
+               "does not cut prompts"));
+    CHECK(says(setup_refusal("", {row(0, 5, 2)}, {kSteps[1], kSteps[0]}), "more than the row"));
+    CHECK(says(setup_refusal("", {row(0, 5, 2)}, {{{1, Seconds(0)}, kRow}}), "above zero"));
   }
 }
