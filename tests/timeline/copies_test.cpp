@@ -49,6 +49,20 @@ TEST_SUITE("timeline") {
     CHECK(ms("direction = \"both\"\nd2h_bandwidth = \"5 GB/s\"\n") == doctest::Approx(60));
   }
 
+  TEST_CASE("a measured time beside it") {
+    // 4 MiB in 660.8 us: 6.347 GB/s. At 15.75 GB/s the bytes take 266.3 us: 2.4814x, and a latency
+    // of 394.5 us would explain it. The pinned round trip, 8 MiB in 852 us: 9.846 GB/s.
+    const std::string link = "latency = \"0 s\"\nbandwidth = \"15.75 GB/s\"\n";
+    const RunKind pageable(copies(1, "4 MiB", link + "measured_time = \"660.8 us\"\n"));
+    CHECK(pageable.fact("measured_bytes_per_s") == doctest::Approx(6.3473e9).epsilon(1e-4));
+    CHECK(pageable.fact("measured_ratio") == doctest::Approx(2.4814).epsilon(1e-4));
+    CHECK(pageable.fact("implied_latency_s") == doctest::Approx(394.5e-6).epsilon(1e-3));
+    const RunKind pinned(
+        copies(1, "4 MiB", link + "direction = \"round_trip\"\nmeasured_time = \"852 us\"\n"));
+    CHECK(pinned.fact("measured_bytes_per_s") == doctest::Approx(9.8458e9).epsilon(1e-4));
+    CHECK_FALSE(pinned.has("implied_latency_s"));
+  }
+
   TEST_CASE("amounts beyond any schedule are refused") {
     CHECK(refusal(copies(1, "1e300 B", "latency = \"0 s\"\nbandwidth = \"1e-300 B/s\"\n"))
               .find("out of range") != std::string::npos);

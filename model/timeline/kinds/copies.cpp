@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/timeline/kinds/copies.hpp"
 
+#include "model/quantity/unit_names.hpp"
 #include "model/timeline/kinds/kind_keys.hpp"
 
 namespace floorline {
 
 namespace {
+
+bool two_ways(CopyDirection direction) {
+  return direction == CopyDirection::both || direction == CopyDirection::round_trip;
+}
 
 Pipeline pipeline_of(const Copies& in) {
   Pipeline p;
@@ -15,16 +20,15 @@ Pipeline pipeline_of(const Copies& in) {
   const Seconds out = in.latency + moved / in.bandwidth;
   const Seconds back = in.latency + moved / in.back_bandwidth.value_or(in.bandwidth);
   const bool one_way_back = in.direction == CopyDirection::d2h;
-  const bool two_ways =
-      in.direction == CopyDirection::both || in.direction == CopyDirection::round_trip;
+  const bool returns = two_ways(in.direction);
   std::optional<StageId> there;
   std::optional<PoolId> engine;
   if (!one_way_back) {
     engine = p.add(
-        Pool{.name = two_ways && in.engines == 1 ? "copy_engine" : "h2d", .kind = PoolKind::h2d});
+        Pool{.name = returns && in.engines == 1 ? "copy_engine" : "h2d", .kind = PoolKind::h2d});
     there = p.add(Stage{.name = "h2d", .pool = *engine, .time = {out, {}}});
   }
-  if (!two_ways && !one_way_back) return p;
+  if (!returns && !one_way_back) return p;
   if (!engine || in.engines > 1) engine = p.add(Pool{.name = "d2h", .kind = PoolKind::d2h});
   const StageId home = p.add(Stage{.name = "d2h", .pool = *engine, .time = {back, {}}});
   if (in.direction == CopyDirection::round_trip) {
@@ -32,6 +36,23 @@ Pipeline pipeline_of(const Copies& in) {
     p.stages[index_of(*there)].after.push_back({home, 1});
   }
   return p;
+}
+
+/// What a measured time says of the link.
+std::vector<Fact> measured_facts(const Copies& in, BytesPerSecond rate, Seconds scheduled) {
+  const auto n = static_cast<double>(in.count);
+  const Bytes moved = n * (two_ways(in.direction) ? 2 : 1) * in.each;
+  const Seconds measured = *in.measured;
+  const BytesPerSecond reached = moved / measured;
+  std::vector<Fact> facts{
+      {"measured_bytes_per_s", "measured rate", reached.in_base_units(), to_text(reached)},
+      factor_fact("measured_ratio", "measured over this schedule", measured / scheduled)};
+  const Seconds left = measured - n * (in.each / rate);
+  if (!two_ways(in.direction) && left > Seconds(0)) {
+    facts.push_back(time_fact("implied_latency_s", "latency that explains it, a call",
+                              left / (in.batched ? 1 : n)));
+  }
+  return facts;
 }
 
 }  // namespace
@@ -47,6 +68,11 @@ Copies read_copies(TableReader& table, std::vector<std::string>& assumptions) {
   if (table.has("d2h_bandwidth")) in.back_bandwidth = required_bandwidth(table, "d2h_bandwidth");
   in.batched = table.flag("batched").value_or(false);
   in.engines = static_cast<int>(count_key(table, "engines", {1, 2, 2}));
+  in.measured = table.quantity<Seconds>("measured_time");
+  if (in.measured && !(*in.measured > Seconds(0))) {
+    table.error("measured_time", "expected a time above zero");
+    in.measured.reset();
+  }
   return in;
 }
 
@@ -70,10 +96,16 @@ BuiltKind build(const Copies& in) {
   if (in.latency + moving > Seconds(0)) {
     kind.facts.push_back(share_fact("latency_share", "latency share of one copy",
                                     in.latency / (in.latency + moving)));
-    kind.facts.push_back(number_fact("achieved_bytes_per_s", "one copy runs at",
-                                     in.each / (in.latency + moving) / GBPerSecond(1), "GB/s"));
-    kind.facts.back().value *= 1e9;
+    const BytesPerSecond runs_at = in.each / (in.latency + moving);
+    kind.facts.push_back(
+        {"achieved_bytes_per_s", "one copy runs at", runs_at.in_base_units(), to_text(runs_at)});
     kind.facts.push_back(factor_fact("batching_speedup", "batching buys", apart / together));
+  }
+  if (in.measured) {
+    kind.after = [in, rate](const Pipeline&, const Schedule& schedule) {
+      if (!(schedule.makespan() > Seconds(0))) return std::vector<Fact>{};
+      return measured_facts(in, rate, schedule.makespan());
+    };
   }
   return kind;
 }

@@ -7,6 +7,8 @@
 //                       the time above it
 // direction: h2d, d2h, both (n each way, at the same time where there are two engines), round_trip
 // (each comes back before the next leaves).
+// A measured time of all of it gives the rate that was reached and, one way, the latency that would
+// explain it: measured / n - b / B.
 // latency must be measured for the runtime; a pageable copy has a bandwidth of its own.
 // Ignored: bandwidth that falls when both directions run, write-combining, NUMA.
 #pragma once
@@ -31,6 +33,7 @@ struct Copies {
   std::optional<BytesPerSecond> back_bandwidth;  ///< d2h, where it differs
   bool batched = false;
   int engines = 2;
+  std::optional<Seconds> measured;  ///< of all copies
 };
 
 Copies read_copies(TableReader& table, std::vector<std::string>& assumptions);
