@@ -8,5 +8,7 @@
 namespace floorline {
 
 void print(const Document& document, const OutputOptions& options);
+/// To a file that is replaced whole or not at all; `flag` is named when it cannot be written.
+void write_file(const std::string& name, const char* flag, const std::string& text);
 
 }  // namespace floorline

@@ -78,7 +78,7 @@ std::optional<Period> steady_period(const Pipeline& pipeline, const Schedule& sc
   const Schedule longer = lengthened ? longer_run(pipeline) : Schedule{};
   const Schedule& run = lengthened && !longer.deadlock ? longer : schedule;
   period.simulated_items = run.items;
-  period.repeats = repeating_period(run);
+  if (same_for_all_items(pipeline)) period.repeats = repeating_period(run);
   if (std::optional<CycleMean> mean = largest_cycle_mean(pipeline)) {
     period.kind = PeriodKind::cycle_mean;
     period.time = mean->time;

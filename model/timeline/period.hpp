@@ -16,7 +16,8 @@
 //
 // Where that does not apply (several stages share servers in order of readiness, times differ from
 // item to item, arrivals, fair sharing) the period is that of a simulated run, and is labelled so:
-// the exact one if the completions repeat, else the mean of the second half.
+// for times that are the same for all items the exact one if the completions repeat, else the mean
+// of the second half, and no less than the busiest resource needs.
 //
 // At least, always: of each resource the times of its stages for one item over its servers.
 #pragma once

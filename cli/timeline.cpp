@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// floorline timeline: when it ends, what it waits for, what a faster stage would buy.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "cli/command_line.hpp"
+#include "cli/locate.hpp"
+#include "cli/output.hpp"
+#include "cli/pipeline_settings.hpp"
+#include "cli/pipeline_times.hpp"
+#include "model/input/diagnostic.hpp"
+#include "model/report/chrome_trace.hpp"
+#include "model/report/timeline_document.hpp"
+
+namespace floorline {
+
+namespace {
+
+struct TimelineFlags {
+  std::string file;
+  std::string workload_path;
+  std::vector<std::string> set;
+  DeviceOptions device;
+  OutputOptions output;
+  std::string trace;
+  int top = 0;
+};
+
+/// A pipeline ready to be placed in time, whatever way it was written.
+struct Asked {
+  Pipeline pipeline;
+  TimelineReport report;
+};
+
+Node read_with_settings(const TimelineFlags& flags, const std::string& file,
+                        std::vector<Assignment>& device_settings) {
+  Node document = read_document(file);
+  if (!is_pipeline_document(document))
+    throw InputError(Diagnostic{document.at, "kind",
+                                "is not \"pipeline\"; expected a pipeline file "
+                                "(workloads/PIPELINES.md)"});
+  for (const Assignment& a : assignments_of(flags.set)) {
+    if (names_device_key(a.name)) {
+      device_settings.push_back(a);
+    } else {
+      apply_setting(a, document);
+    }
+  }
+  return document;
+}
+
+Asked ask(const TimelineFlags& flags) {
+  const std::string file = find_workload(flags.file, workload_folders(flags.workload_path));
+  TimesContext context;
+  const Node document = read_with_settings(flags, file, context.device_settings);
+  context.folder = std::filesystem::path(file).parent_path().string();
+  context.workload_path = flags.workload_path;
+  context.device = flags.device;
+  const PipelineFile pipeline = read_pipeline(document);
+  TimesFound found = resolve_times(pipeline, context);
+  Asked asked;
+  asked.pipeline = build_pipeline(pipeline, std::move(found.times));
+  asked.report.sources = std::move(found.sources);
+  asked.report.notes = std::move(found.notes);
+  asked.report.devices = std::move(found.devices);
+  return asked;
+}
+
+[[noreturn]] void refuse_deadlock(const TimelineFlags& flags, const Pipeline& pipeline,
+                                  const Deadlock& deadlock) {
+  std::string cycle;
+  for (const Deadlock::Link& link : deadlock.cycle) {
+    cycle += (cycle.empty() ? "" : "; ") + pipeline.stages[index_of(link.stage)].name + " (item " +
+             std::to_string(link.item) + ") waits for " + link.waits_for;
+  }
+  throw InputError(Diagnostic{position_in(flags.file), "",
+                              "deadlock: " + shortened(cycle, 2000) +
+                                  "; expected a larger buffer, or a distance above 0 somewhere on "
+                                  "the way"});
+}
+
+int timeline(const TimelineFlags& flags) {
+  if (flags.file.empty())
+    throw InputError(Diagnostic{position_in("command line"), "",
+                                "no pipeline; expected a file or the name of a shipped one "
+                                "(workloads/PIPELINES.md)"});
+  if (flags.top < 0)
+    throw InputError(
+        Diagnostic{position_in("command line"), "--top", "expected a number of rows above zero"});
+  if (device_list(flags.device).size() > 1)
+    throw InputError(Diagnostic{position_in("command line"), "--device",
+                                "timeline takes one device; a stage may name another"});
+  const Format format = format_of(flags.output);
+  Asked asked = ask(flags);
+  Schedule schedule = make_schedule(asked.pipeline);
+  if (schedule.deadlock) refuse_deadlock(flags, asked.pipeline, *schedule.deadlock);
+  const Timeline result = analyse(asked.pipeline, std::move(schedule));
+  TimelineReport& report = asked.report;
+  report.workload = flags.file;
+  report.set = flags.set;
+  report.pipeline = &asked.pipeline;
+  report.timeline = &result;
+  report.top = flags.top;
+  report.task_table = format == Format::csv;
+  const Document document = timeline_document(report);
+  if (!flags.trace.empty()) write_file(flags.trace, "--trace", chrome_trace(report));
+  print(document, flags.output);
+  return 0;
+}
+
+}  // namespace
+
+void add_timeline(CLI::App& app, Action& action) {
+  CLI::App* verb = app.add_subcommand(
+      "timeline", "when a pipeline ends, what it waits for, what a faster stage would buy");
+  auto flags = std::make_shared<TimelineFlags>();
+  verb->add_option("PIPELINE", flags->file,
+                   "a pipeline file (workloads/PIPELINES.md), or the name of a shipped one");
+  verb->add_option("--set", flags->set,
+                   "NAME=VALUE or NAME*=FACTOR: items, stage.NAME.KEY, resource.NAME.KEY, "
+                   "buffer.PRODUCER-CONSUMER.capacity or a device key; repeatable")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  verb->add_option("--workload-path", flags->workload_path,
+                   "folders to look for pipelines and workloads in first");
+  add_device_options(*verb, flags->device, false);
+  verb->add_option("--trace", flags->trace,
+                   "write the schedule to this file as a Chrome trace, for Perfetto");
+  verb->add_option("--top", flags->top, "rows of the stage and path tables (default: 40)");
+  add_output_options(*verb, flags->output);
+  verb->callback([flags, &action] { action = [flags] { return timeline(*flags); }; });
+}
+
+}  // namespace floorline
