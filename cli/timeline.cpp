@@ -9,9 +9,13 @@
 #include "cli/output.hpp"
 #include "cli/pipeline_settings.hpp"
 #include "cli/pipeline_times.hpp"
+#include "cli/timeline_serving.hpp"
+#include "cli/timeline_ways.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/report/chrome_trace.hpp"
 #include "model/report/timeline_document.hpp"
+#include "model/timeline/kinds/kind_file.hpp"
+#include "model/timeline/serving_file.hpp"
 
 namespace floorline {
 
@@ -23,23 +27,13 @@ struct TimelineFlags {
   std::vector<std::string> set;
   DeviceOptions device;
   OutputOptions output;
+  std::string residency = "cold";
   std::string trace;
   int top = 0;
 };
 
-/// A pipeline ready to be placed in time, whatever way it was written.
-struct Asked {
-  Pipeline pipeline;
-  TimelineReport report;
-};
-
-Node read_with_settings(const TimelineFlags& flags, const std::string& file,
-                        std::vector<Assignment>& device_settings) {
-  Node document = read_document(file);
-  if (!is_pipeline_document(document))
-    throw InputError(Diagnostic{document.at, "kind",
-                                "is not \"pipeline\"; expected a pipeline file "
-                                "(workloads/PIPELINES.md)"});
+void apply_settings(const TimelineFlags& flags, Node& document,
+                    std::vector<Assignment>& device_settings) {
   for (const Assignment& a : assignments_of(flags.set)) {
     if (names_device_key(a.name)) {
       device_settings.push_back(a);
@@ -47,19 +41,14 @@ Node read_with_settings(const TimelineFlags& flags, const std::string& file,
       apply_setting(a, document);
     }
   }
-  return document;
 }
 
-Asked ask(const TimelineFlags& flags) {
-  const std::string file = find_workload(flags.file, workload_folders(flags.workload_path));
-  TimesContext context;
-  const Node document = read_with_settings(flags, file, context.device_settings);
-  context.folder = std::filesystem::path(file).parent_path().string();
+AskedTimeline ask_pipeline(const TimelineFlags& flags, const Node& document, TimesContext context) {
   context.workload_path = flags.workload_path;
   context.device = flags.device;
   const PipelineFile pipeline = read_pipeline(document);
   TimesFound found = resolve_times(pipeline, context);
-  Asked asked;
+  AskedTimeline asked;
   asked.pipeline = build_pipeline(pipeline, std::move(found.times));
   asked.report.sources = std::move(found.sources);
   asked.report.notes = std::move(found.notes);
@@ -80,7 +69,8 @@ Asked ask(const TimelineFlags& flags) {
                                   "the way"});
 }
 
-int timeline(const TimelineFlags& flags) {
+void check_flags(const TimelineFlags& flags) {
+  format_of(flags.output);  // a bad flag is told before any work
   if (flags.file.empty())
     throw InputError(Diagnostic{position_in("command line"), "",
                                 "no pipeline; expected a file or the name of a shipped one "
@@ -91,10 +81,16 @@ int timeline(const TimelineFlags& flags) {
   if (device_list(flags.device).size() > 1)
     throw InputError(Diagnostic{position_in("command line"), "--device",
                                 "timeline takes one device; a stage may name another"});
+}
+
+int show(const TimelineFlags& flags, AskedTimeline asked) {
   const Format format = format_of(flags.output);
-  Asked asked = ask(flags);
   Schedule schedule = make_schedule(asked.pipeline);
   if (schedule.deadlock) refuse_deadlock(flags, asked.pipeline, *schedule.deadlock);
+  if (asked.after) {
+    for (TimelineFact& fact : asked.after(asked.pipeline, schedule))
+      asked.report.facts.push_back(std::move(fact));
+  }
   const Timeline result = analyse(asked.pipeline, std::move(schedule));
   TimelineReport& report = asked.report;
   report.workload = flags.file;
@@ -109,6 +105,30 @@ int timeline(const TimelineFlags& flags) {
   return 0;
 }
 
+int show_serving(const TimelineFlags& flags, const Node& document, const std::string& folder) {
+  if (!flags.trace.empty())
+    throw InputError(Diagnostic{position_in("command line"), "--trace",
+                                "is not written for a [serving] file; csv has every request"});
+  print(timeline_of_serving(document, {flags.file, folder, flags.set, flags.top}), flags.output);
+  return 0;
+}
+
+int timeline(const TimelineFlags& flags) {
+  check_flags(flags);
+  const std::string file = find_workload(flags.file, workload_folders(flags.workload_path));
+  Node document = read_document(file);
+  if (!is_pipeline_document(document)) {
+    const WorkloadOptions workload{flags.file, "", flags.workload_path, flags.set};
+    return show(flags, ask_operator_graph(workload, flags.device, flags.residency));
+  }
+  TimesContext context;
+  context.folder = std::filesystem::path(file).parent_path().string();
+  apply_settings(flags, document, context.device_settings);
+  if (names_serving(document)) return show_serving(flags, document, context.folder);
+  if (names_pipeline_kind(document)) return show(flags, ask_pipeline_kind(document));
+  return show(flags, ask_pipeline(flags, document, std::move(context)));
+}
+
 }  // namespace
 
 void add_timeline(CLI::App& app, Action& action) {
@@ -116,16 +136,22 @@ void add_timeline(CLI::App& app, Action& action) {
       "timeline", "when a pipeline ends, what it waits for, what a faster stage would buy");
   auto flags = std::make_shared<TimelineFlags>();
   verb->add_option("PIPELINE", flags->file,
-                   "a pipeline file (workloads/PIPELINES.md), or the name of a shipped one");
-  verb->add_option("--set", flags->set,
-                   "NAME=VALUE or NAME*=FACTOR: items, stage.NAME.KEY, resource.NAME.KEY, "
-                   "buffer.PRODUCER-CONSUMER.capacity or a device key; repeatable")
+                   "a pipeline file (workloads/PIPELINES.md), a graph file or a model, or the name "
+                   "of a shipped one");
+  verb->add_option(
+          "--set", flags->set,
+          "NAME=VALUE or NAME*=FACTOR: items, stage.NAME.KEY, resource.NAME.KEY, "
+          "buffer.PRODUCER-CONSUMER.capacity, KIND.KEY of a pipeline kind, a symbol of a graph or "
+          "a model, or a device key; repeatable")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
   verb->add_option("--workload-path", flags->workload_path,
                    "folders to look for pipelines and workloads in first");
   add_device_options(*verb, flags->device, false);
+  verb->add_option("--residency", flags->residency,
+                   "operators of a graph take their floors at this residency: cold (default) or "
+                   "any");
   verb->add_option("--trace", flags->trace,
                    "write the schedule to this file as a Chrome trace, for Perfetto");
   verb->add_option("--top", flags->top, "rows of the stage and path tables (default: 40)");

@@ -91,12 +91,12 @@ struct Stage {
   std::string name;
   PoolId pool{};
   Duration time;
-  std::vector<Dependency> after;
+  std::vector<Dependency> after{};
   std::int64_t sequence = 0;  ///< for Queue::priority and Queue::in_order; smaller first
   Seconds not_before{0};      ///< no item starts earlier
   /// Stages of one group are reported, and made faster, together ("backward", "all_reduce").
   /// Empty: a group of its own.
-  std::string group;
+  std::string group{};
   bool collective = false;  ///< communication between devices: exposed time is reported
 };
 
