@@ -33,29 +33,29 @@ bool wants_color(const OutputOptions& options) {
   return !refused && options.file.empty() && isatty(STDOUT_FILENO) != 0;
 }
 
-[[noreturn]] void cannot_write(const std::string& file) {
-  throw InputError(Diagnostic{position_in(file), "--output", "cannot be written"});
+[[noreturn]] void cannot_write(const std::string& file, const char* flag) {
+  throw InputError(Diagnostic{position_in(file), flag, "cannot be written"});
 }
 
 /// What cannot be replaced (a pipe, a device) is written to.
-void write_through(const std::string& file, const std::string& text) {
+void write_through(const std::string& file, const std::string& text, const char* flag) {
   std::ofstream out(file, std::ios::binary);
   out << text;
   out.flush();
-  if (!out) cannot_write(file);
+  if (!out) cannot_write(file, flag);
 }
 
 /// A link's target is replaced, not the link; permissions stay as they were.
-void replace_file(const std::string& name, const std::string& text) {
+void replace_file(const std::string& name, const std::string& text, const char* flag) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::file_status before = fs::status(name, error);
   if (fs::exists(before) && !fs::is_regular_file(before)) {
-    if (fs::is_directory(before)) cannot_write(name);
-    return write_through(name, text);
+    if (fs::is_directory(before)) cannot_write(name, flag);
+    return write_through(name, text, flag);
   }
   const std::string file = fs::exists(before) ? fs::canonical(name, error).string() : name;
-  if (fs::exists(before) && access(file.c_str(), W_OK) != 0) cannot_write(name);
+  if (fs::exists(before) && access(file.c_str(), W_OK) != 0) cannot_write(name, flag);
   const std::string scratch = file + ".part";
   {
     std::ofstream out(scratch, std::ios::binary | std::ios::trunc);
@@ -64,13 +64,13 @@ void replace_file(const std::string& name, const std::string& text) {
     out.flush();
     if (!out) {
       fs::remove(scratch, error);
-      cannot_write(name);
+      cannot_write(name, flag);
     }
   }
   fs::rename(scratch, file, error);
   if (error) {
     fs::remove(scratch, error);
-    cannot_write(name);
+    cannot_write(name, flag);
   }
 }
 
@@ -80,7 +80,7 @@ void print(const Document& document, const OutputOptions& options) {
   const WriteStyle style{wants_color(options), terminal_width()};
   const std::string text = write(document, format_of(options), style);
   if (!options.file.empty()) {
-    replace_file(options.file, text);
+    replace_file(options.file, text, options.flag);
     return;
   }
   std::cout << text << std::flush;
