@@ -24,8 +24,7 @@ double value_of(const std::string& text, const char* flag, Dimension dimension) 
 
 void add_numbers_options(CLI::App& verb, NumbersOptions& options) {
   constexpr const char* kGroup = "One kernel by numbers";
-  verb.add_option("--flops", options.flops,
-                  "work F of a kernel by numbers, such as 2e12 or 2TFLOP")
+  verb.add_option("--flops", options.flops, "work F of a kernel by numbers, such as 2e12 or 2TFLOP")
       ->group(kGroup);
   verb.add_option("--bytes", options.bytes, "traffic D, such as 100GB")->group(kGroup);
   verb.add_option("--peak", options.peak, "rate P, such as 100TFLOP/s")->group(kGroup);

@@ -18,7 +18,8 @@ struct NumbersOptions {
 };
 void add_numbers_options(CLI::App& verb, NumbersOptions& options);
 
-/// The numbers with every --set applied. Throws InputError; a workload or device beside them is one.
+/// The numbers with every --set applied. Throws InputError; a workload or device beside them is
+/// one.
 KernelNumbers read_numbers(const NumbersOptions& options, const WorkloadOptions& workload,
                            const DeviceOptions& device);
 /// As echoed under `inputs`; what was not given is null.

@@ -33,9 +33,8 @@ void apply_to_model(const std::vector<Assignment>& settings, Subject& subject) {
     } else if (names_graph_part(a.name)) {
       model.graph_settings.push_back(a);
     } else {
-      const SymbolResult r = a.scale
-                                 ? scale_symbol(a.name, a.value, model.scenario, model.layout)
-                                 : apply_symbol(a.name, a.value, model.scenario, model.layout);
+      const SymbolResult r = a.scale ? scale_symbol(a.name, a.value, model.scenario, model.layout)
+                                     : apply_symbol(a.name, a.value, model.scenario, model.layout);
       if (!r.known) {
         diagnostics.add(here(), a.name,
                         "is not a symbol of a model" + did_you_mean(a.name, symbol_names()));

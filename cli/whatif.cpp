@@ -73,7 +73,8 @@ int by_times(const WhatifOptions& options, MeasuredTimes measured, const WhatifI
   }
   const ParsedQuantity q = parse_quantity(measured.given, Dimension::seconds);
   if (!q.error.empty()) refuse("--measured", q.error);
-  if (!(q.base > 0)) refuse("--measured", floorline::quoted(measured.given) + " is not a time above zero");
+  if (!(q.base > 0))
+    refuse("--measured", floorline::quoted(measured.given) + " is not a time above zero");
   measured.whole = Seconds(q.base);
   check_measured(measured);
   print(amdahl_document(inputs, amdahl(*measured.whole, stated_parts(measured, changes))),
@@ -94,8 +95,8 @@ Seconds whole_time(const std::string& text, const Situation& situation) {
 
 void emit_graph(const WhatifOptions& options, const Whatif& result) {
   GraphReport report;
-  report.workload = options.workload.workload.empty() ? options.workload.op
-                                                      : options.workload.workload;
+  report.workload =
+      options.workload.workload.empty() ? options.workload.op : options.workload.workload;
   report.set = options.workload.set;
   report.set.insert(report.set.end(), options.changes.begin(), options.changes.end());
   report.graph = &result.after.evaluation.graph;
@@ -118,8 +119,7 @@ int whatif(const WhatifOptions& options) {
   format_of(options.output);
   check_emit(options);
   WhatifInputs inputs;
-  inputs.workload =
-      options.workload.op.empty() ? options.workload.workload : options.workload.op;
+  inputs.workload = options.workload.op.empty() ? options.workload.workload : options.workload.op;
   inputs.set = options.workload.set;
   inputs.changes = options.changes;
   for (const std::string& name : options.removed) inputs.changes.push_back("remove " + name);
@@ -130,7 +130,8 @@ int whatif(const WhatifOptions& options) {
   WhatifQuestion question;
   question.measured = read_measured(options.measured);
   const bool nothing = inputs.workload.empty() && !options.numbers.given();
-  if (nothing && !question.measured.given.empty()) return by_times(options, question.measured, inputs);
+  if (nothing && !question.measured.given.empty())
+    return by_times(options, question.measured, inputs);
   question.changes = changes_of(options);
   for (const std::string& point : options.points) question.points.push_back(read_point(point));
   const Situation situation = situation_of(options);

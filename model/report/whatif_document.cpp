@@ -47,8 +47,8 @@ Json inputs_json(const WhatifInputs& inputs, const Whatif* result) {
 std::vector<std::string> all_notes(const Whatif& w) {
   std::vector<std::string> notes = w.notes;
   notes.push_back("ratios are of floors: what a change would buy at the floor, no promise");
-  const bool many = w.before.model && (w.situation.model->layout.pp > 1 ||
-                                       w.before.model->phase == "generate");
+  const bool many =
+      w.before.model && (w.situation.model->layout.pp > 1 || w.before.model->phase == "generate");
   if (many) {
     notes.push_back(
         "floor ratios are of the whole (all stages, all steps); before and after show the stage or "
@@ -59,8 +59,8 @@ std::vector<std::string> all_notes(const Whatif& w) {
     for (const std::string& line : floor_conditions(o->evaluation, o->machine.get()))
       conditions.push_back("condition: " + line);
   }
-  return unique_lines({w.after.evaluation.graph.notes, w.after.notes, w.ranking.notes, notes,
-                       conditions});
+  return unique_lines(
+      {w.after.evaluation.graph.notes, w.after.notes, w.ranking.notes, notes, conditions});
 }
 
 std::vector<std::string> all_assumptions(const Whatif& w) {
@@ -80,14 +80,13 @@ Table csv_of(const Whatif& w) {
   const auto text = [](const std::optional<double>& v) { return v ? exact_text(*v) : ""; };
   for (const SingleChange& c : w.changes) {
     const auto& even = c.break_even.found;
-    csv.rows.push_back({c.change.name, c.from, c.to,
-                        c.alone ? text(c.alone->serial.cold) : "",
+    csv.rows.push_back({c.change.name, c.from, c.to, c.alone ? text(c.alone->serial.cold) : "",
                         c.alone ? text(c.alone->serial.any) : "",
                         even ? exact_text(even->value) : "", even ? exact_text(even->factor) : "",
                         even ? name_of(even->to) : ""});
   }
-  csv.rows.push_back({"all together", "", "", text(w.ratios.serial.cold), text(w.ratios.serial.any),
-                      "", "", ""});
+  csv.rows.push_back(
+      {"all together", "", "", text(w.ratios.serial.cold), text(w.ratios.serial.any), "", "", ""});
   return csv;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/report/whatif_json.hpp"
 
+#include <algorithm>
+
 #include "model/report/document_head.hpp"
 
 namespace floorline {
@@ -89,7 +91,12 @@ Json json_of(const MeasuredAnswer& m, const std::string& given) {
     expectation = Json::object()
                       .set("time_s", m.expected->in_base_units())
                       .set("ratio", m.time / *m.expected)
-                      .set("basis", "what is above the serial cold floor stays as it is");
+                      .set("ratio_interval", Json::array()
+                                                 .push(std::min(1.0, m.time / *m.expected))
+                                                 .push(std::max(1.0, m.time / *m.expected)))
+                      .set("basis",
+                           "from nothing, where what holds the run hides the change, to the whole "
+                           "difference of the serial cold floors");
   }
   json.set("expectation", std::move(expectation));
   return json;
@@ -123,9 +130,7 @@ Json json_of(const LineAnswer& line) {
                     .set("time_s", p.time.in_base_units()));
   }
   const auto side = [](Bytes traffic, Seconds time) {
-    return Json::object()
-        .set("bytes", traffic.in_base_units())
-        .set("time_s", time.in_base_units());
+    return Json::object().set("bytes", traffic.in_base_units()).set("time_s", time.in_base_units());
   };
   return Json::object()
       .set("points", std::move(points))

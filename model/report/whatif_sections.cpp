@@ -33,15 +33,19 @@ std::string signed_memory(Bytes change) {
   return "+" + to_text_binary(change);
 }
 
-std::string assignments_text(const std::vector<Assignment>& changes) {
-  constexpr std::size_t kMost = 2;
+/// Below this a ratio prints as 1.0000x.
+bool buys(const RankedChange& r) {
+  constexpr double kLeast = 1.00005;
+  return r.gain.cold.value_or(1) >= kLeast;
+}
+
+std::string idle_names(const Whatif& w, std::size_t first) {
   std::string text;
-  for (std::size_t i = 0; i < changes.size() && i < kMost; ++i) {
-    const Assignment& a = changes[i];
-    text += (i == 0 ? "" : " ") + a.name + (a.scale ? "*=" : "=") + a.value;
+  for (std::size_t i = first; i < w.ranking.changes.size(); ++i) {
+    const RankedChange& r = w.ranking.changes[i];
+    if (r.kind != RankedKind::launches) text += (text.empty() ? "" : ", ") + r.name;
   }
-  if (changes.size() > kMost) text += " and " + std::to_string(changes.size() - kMost) + " more";
-  return text;
+  return text.empty() ? "none of those tried" : text;
 }
 
 void model_rows(const Whatif& w, Table& table) {
@@ -53,19 +57,18 @@ void model_rows(const Whatif& w, Table& table) {
                             ? ratio_text(a.tokens_per_s_ceiling / b.tokens_per_s_ceiling)
                             : "-"});
   if (b.cache_per_token > Bytes(0) || a.cache_per_token > Bytes(0)) {
-    table.rows.push_back({"KV cache a token", exact_text(b.cache_per_token.in_base_units()) + " B",
-                          exact_text(a.cache_per_token.in_base_units()) + " B",
-                          a.cache_per_token > Bytes(0)
-                              ? ratio_text(b.cache_per_token / a.cache_per_token)
-                              : "-"});
+    table.rows.push_back(
+        {"KV cache a token", exact_text(b.cache_per_token.in_base_units()) + " B",
+         exact_text(a.cache_per_token.in_base_units()) + " B",
+         a.cache_per_token > Bytes(0) ? ratio_text(b.cache_per_token / a.cache_per_token) : "-"});
   }
 }
 
 std::string even_text(const BreakEvenAnswer& answer) {
-  if (!answer.found) return "- (" + answer.reason + ")";
+  if (!answer.found) return "-";
   const BreakEvenValue& even = *answer.found;
-  return even.text + " (" + number_text(even.factor) + " of now), to " +
-         short_words_for(even.to) + (even.within ? "" : "; beyond this change");
+  return even.text + " (x " + number_text(even.factor) + "), to " + short_words_for(even.to) +
+         (even.within ? "" : "; beyond it");
 }
 
 }  // namespace
@@ -97,8 +100,7 @@ Section floors_section(const Whatif& w) {
     table.rows.push_back({name, known ? to_text(b) : "not known", known ? to_text(a) : "not known",
                           known ? ratio_text(ratio) : "-"});
   };
-  const bool known =
-      w.before.evaluation.floors.any_known && w.after.evaluation.floors.any_known;
+  const bool known = w.before.evaluation.floors.any_known && w.after.evaluation.floors.any_known;
   const auto both = [&](const char* cold, const char* any, const ResidencyTimes& b,
                         const ResidencyTimes& a, const Ratio& ratio) {
     row(cold, b.cold, a.cold, true, ratio.cold);
@@ -107,8 +109,8 @@ Section floors_section(const Whatif& w) {
   const WholeTimes& b = w.before.whole;
   const WholeTimes& a = w.after.whole;
   both("serial floor, cold", "serial floor, any residency", b.serial, a.serial, w.ratios.serial);
-  const bool several = w.before.evaluation.floors.ops.size() > 1 ||
-                       w.after.evaluation.floors.ops.size() > 1;
+  const bool several =
+      w.before.evaluation.floors.ops.size() > 1 || w.after.evaluation.floors.ops.size() > 1;
   if (several) {
     both("critical path, cold", "critical path, any residency", b.critical_path, a.critical_path,
          w.ratios.critical_path);
@@ -119,9 +121,8 @@ Section floors_section(const Whatif& w) {
                         words_or_none(runner_up_of(w.after)), ""});
   const Bytes traffic = traffic_of(w.before);
   const Bytes traffic_after = traffic_of(w.after);
-  table.rows.push_back(
-      {"traffic", to_text(traffic), to_text(traffic_after),
-       traffic_after > Bytes(0) ? ratio_text(traffic / traffic_after) : "-"});
+  table.rows.push_back({"traffic", to_text(traffic), to_text(traffic_after),
+                        traffic_after > Bytes(0) ? ratio_text(traffic / traffic_after) : "-"});
   const auto peak = peak_memory(w.before);
   const auto peak_after = peak_memory(w.after);
   if (peak && peak_after) {
@@ -137,13 +138,18 @@ Section changes_section(const Whatif& w) {
   Section section;
   section.title = "Each change alone";
   Table table;
-  table.columns = {{"change", false}, {"from", false}, {"to", false}, {"floor ratio", true},
+  table.columns = {{"change", false},
+                   {"from", false},
+                   {"to", false},
+                   {"floor ratio", true},
                    {"binding moves at", false}};
   for (const SingleChange& c : w.changes) {
     table.rows.push_back({c.change.name, c.from, c.to,
                           c.alone ? ratio_text(c.alone->serial.cold) : "not alone",
                           even_text(c.break_even)});
     if (!c.cannot.empty()) table.footnotes.push_back(c.change.name + " alone: " + c.cannot);
+    if (c.cannot.empty() && !c.break_even.found)
+      table.footnotes.push_back(c.change.name + ": " + c.break_even.reason);
   }
   if (w.changes.size() > 1)
     table.totals = {"together", "", "", ratio_text(w.ratios.serial.cold), ""};
@@ -171,12 +177,12 @@ Section measured_section(const WhatifInputs&, const Whatif& w) {
   if (m.impossible)
     field("verdict", "IMPOSSIBLE: below the floor at any residency, " + to_text(*m.floor_before) +
                          "; F, D, P, B or the time is wrong");
-  field("speed-up at most",
-        m.speedup_at_most ? ratio_text(m.speedup_at_most) + " (measured / any-residency floor after)"
-                          : "no floor above zero after the change bounds it");
+  field("speed-up at most", m.speedup_at_most ? ratio_text(m.speedup_at_most) +
+                                                    " (measured / any-residency floor after)"
+                                              : "no floor above zero after the change bounds it");
   if (m.expected) {
-    field("expected", to_text(*m.expected) + ", " + ratio_text(ratio_of(m.time, *m.expected)) +
-                          ", if what is above the floor stays as it is");
+    field("expected", "between 1x and " + ratio_text(ratio_of(m.time, *m.expected)) + ": " +
+                          to_text(*m.expected) + " if the rest of the run stays as it is");
   }
   if (m.far_above) {
     section.lines.push_back("The ratio of " + ratio_text(w.ratios.serial.cold) +
@@ -184,6 +190,13 @@ Section measured_section(const WhatifInputs&, const Whatif& w) {
                             number_text(m.over_serial, 3) +
                             "x its floor, so something else holds it. Look first at:");
     for (const std::string& line : m.look_first) section.lines.push_back("- " + line);
+    const auto before = peak_memory(w.before);
+    const auto after = peak_memory(w.after);
+    if (before && after && *after < *before) {
+      section.lines.push_back("Memory falls by " +
+                              to_text_binary(before->to_bytes() - after->to_bytes()) +
+                              " all the same: capacity yes, speed not before that is solved.");
+    }
   }
   return section;
 }
@@ -192,7 +205,10 @@ Section amdahl_section(const AmdahlPrediction& p) {
   Section section;
   section.title = "By measured parts (Amdahl)";
   Table table;
-  table.columns = {{"part", false}, {"before", true}, {"after", true}, {"local", true},
+  table.columns = {{"part", false},
+                   {"before", true},
+                   {"after", true},
+                   {"local", true},
                    {"after rests on", false}};
   for (const PartChange& part : p.parts) {
     table.rows.push_back({part.name, to_text(part.before), to_text(part.after),
@@ -237,27 +253,28 @@ Section ranking_section(const Whatif& w, bool all) {
   Section section;
   section.title = "What single changes would buy";
   Table table;
-  table.columns = {{"change", false},  {"floor ratio", true}, {"any residency", true},
-                   {"at most", true},  {"elasticity", true},  {"peak memory", true},
-                   {"as --change", false}};
-  const std::size_t rows =
-      all ? w.ranking.changes.size() : std::min(kShortList, w.ranking.changes.size());
+  table.columns = {{"change", false, true}, {"floor ratio", true}, {"any residency", true},
+                   {"at most", true},       {"elasticity", true},  {"peak memory", true}};
+  std::size_t useful = 0;  // the largest gain comes first
+  while (useful < w.ranking.changes.size() && buys(w.ranking.changes[useful])) ++useful;
+  const std::size_t rows = all ? useful : std::min(kShortList, useful);
   for (std::size_t i = 0; i < rows; ++i) {
     const RankedChange& r = w.ranking.changes[i];
     table.rows.push_back(
-        {r.name, r.saving ? "-" : ratio_text(r.gain.cold), r.saving ? "-" : ratio_text(r.gain.any),
+        {r.name, ratio_text(r.gain.cold), ratio_text(r.gain.any),
          r.ceiling ? number_text(*r.ceiling, 4) + "x" + (r.share_measured ? " (measured)" : "")
                    : "-",
          r.elasticity ? number_text(*r.elasticity, 3) : "-",
-         r.memory ? signed_memory(*r.memory) : "-", assignments_text(r.changes)});
+         r.memory ? signed_memory(*r.memory) : "-"});
   }
   table.footnotes.push_back(
       "at most: 1 / (1 - share of what it touches), " +
       std::string("of the floor unless marked measured; -: it touches everything"));
-  if (rows < w.ranking.changes.size()) {
-    table.footnotes.push_back(std::to_string(w.ranking.changes.size() - rows) +
-                              " more single changes (--rank)");
+  if (rows < useful) {
+    table.footnotes.push_back(std::to_string(useful - rows) +
+                              " more that would buy something (--rank)");
   }
+  if (all) table.footnotes.push_back("would buy nothing: " + idle_names(w, useful));
   for (const RankedChange& r : w.ranking.changes) {
     if (r.kind == RankedKind::launches)
       table.footnotes.push_back(r.name + ": at most " + to_text(*r.saving) + " (" + r.note + ")");

@@ -106,9 +106,7 @@ bool names_graph_part(std::string_view name) {
   return name.starts_with("op.") || name.starts_with("tensor.");
 }
 
-bool names_clock(std::string_view name) {
-  return name == "sm_clock" || name == "mem_clock_scale";
-}
+bool names_clock(std::string_view name) { return name == "sm_clock" || name == "mem_clock_scale"; }
 
 void assign(ClockChoice& clocks, const Assignment& a) {
   if (a.name == "sm_clock") return set_sm_clock(clocks, a);
@@ -143,8 +141,8 @@ std::vector<std::string> assignable(const OperatorGraph& graph) {
       names.push_back("op." + op.name + field);
   }
   for (const Tensor& tensor : graph.tensors) names.push_back("tensor." + tensor.name + ".dtype");
-  for (const char* name : {"weight_dtype", "activation_dtype", "kv_dtype", "compute_dtype",
-                           "accumulate_dtype"}) {
+  for (const char* name :
+       {"weight_dtype", "activation_dtype", "kv_dtype", "compute_dtype", "accumulate_dtype"}) {
     names.emplace_back(name);
   }
   if (is_routed(graph)) names.emplace_back("routing");

@@ -186,8 +186,9 @@ void assign_arithmetic(OperatorGraph& graph, const Assignment& a) {
     any = true;
   }
   if (!any)
-    refuse(a.name, "is of matrix products and attention, of which there are none; "
-                   "op.NAME.compute and op.NAME.accumulate are of one operator");
+    refuse(a.name,
+           "is of matrix products and attention, of which there are none; "
+           "op.NAME.compute and op.NAME.accumulate are of one operator");
 }
 
 }  // namespace

@@ -66,8 +66,8 @@ void assign(KernelNumbers& kernel, const Assignment& a) {
     if (!q.error.empty()) refuse(a.name, q.error);
     return set_number(kernel, a.name, q.base);
   }
-  refuse(a.name, "is not an amount of a kernel by numbers" +
-                     did_you_mean(a.name, kernel_number_names()));
+  refuse(a.name,
+         "is not an amount of a kernel by numbers" + did_you_mean(a.name, kernel_number_names()));
 }
 
 Rates rates_of(const KernelNumbers& kernel) {

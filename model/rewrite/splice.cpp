@@ -62,6 +62,14 @@ void read_instead(OperatorGraph& graph, TensorId old, TensorId now) {
   }
 }
 
+/// What an iteration reads of the one before cannot be an output: who leaves is then not counted.
+bool is_carried(const OperatorGraph& graph, TensorId id) {
+  return std::any_of(graph.repeats.begin(), graph.repeats.end(), [id](const Repeat& repeat) {
+    return std::any_of(repeat.carry.begin(), repeat.carry.end(),
+                       [id](const auto& pair) { return pair.second == id; });
+  });
+}
+
 /// Carried pairs that no operator of the block makes any more; what they fed comes from outside.
 void drop_dead_carries(OperatorGraph& graph) {
   for (Repeat& repeat : graph.repeats) {
@@ -92,8 +100,8 @@ void feed_from_outside(OperatorGraph& graph) {
   for (const Operator& op : graph.ops) {
     for (const TensorId id : op.inputs) {
       Tensor& tensor = graph.tensors[index(id)];
-      const bool inside = tensor.role == TensorRole::intermediate ||
-                          tensor.role == TensorRole::output;
+      const bool inside =
+          tensor.role == TensorRole::intermediate || tensor.role == TensorRole::output;
       if (made[index(id)] || !inside) continue;
       tensor.role = TensorRole::input;
       graph.notes.push_back("\"" + tensor.name + "\" counts as an input from outside");
@@ -232,7 +240,8 @@ void remove_operator(OperatorGraph& graph, OperatorId id) {
     read_instead(graph, out, inputs[k]);
     const TensorRole leaves = graph.tensors[index(out)].role;
     TensorRole& role = graph.tensors[index(inputs[k])].role;
-    if (leaves != TensorRole::intermediate && role == TensorRole::intermediate) role = leaves;
+    const bool free = role == TensorRole::intermediate && !is_carried(graph, inputs[k]);
+    if (leaves != TensorRole::intermediate && free) role = leaves;
   }
   graph.notes.push_back("operator \"" + old.name + "\" removed");
   finish(graph, tensors_of(old));

@@ -65,14 +65,12 @@ void check_measured(const MeasuredTimes& measured) {
   constexpr double kRounding = 1e-9;
   if (sum > *measured.whole * (1 + kRounding)) {
     refuse("--measured", "the operators take " + to_text(sum) + ", more than the whole, " +
-                             to_text(*measured.whole) +
-                             "; times that overlap cannot be added up");
+                             to_text(*measured.whole) + "; times that overlap cannot be added up");
   }
 }
 
 bool names_measured_time(std::string_view name) {
-  return name.starts_with(kOp) && name.ends_with(kTime) &&
-         name.size() > kOp.size() + kTime.size();
+  return name.starts_with(kOp) && name.ends_with(kTime) && name.size() > kOp.size() + kTime.size();
 }
 
 std::optional<double> AmdahlPrediction::ceiling() const {
@@ -86,11 +84,9 @@ std::vector<PartChange> stated_parts(const MeasuredTimes& measured,
   std::vector<PartChange> parts;
   for (const Assignment& a : changes) {
     if (!names_measured_time(a.name)) continue;
-    const std::string name =
-        a.name.substr(kOp.size(), a.name.size() - kOp.size() - kTime.size());
+    const std::string name = a.name.substr(kOp.size(), a.name.size() - kOp.size() - kTime.size());
     const MeasuredPart* part = measured.find(name);
-    if (part == nullptr)
-      refuse(a.name, "has no measured time; " + names_of(measured.parts));
+    if (part == nullptr) refuse(a.name, "has no measured time; " + names_of(measured.parts));
     for (const PartChange& earlier : parts) {
       if (earlier.name == name) refuse(a.name, "changed twice; expected one change of a variable");
     }

@@ -11,22 +11,11 @@ namespace floorline {
 namespace {
 
 constexpr int kDoublings = 24;  // a factor of 16 million either way
-constexpr int kHalvings = 60;   // the interval of one doubling down to the last bit
-
-/// Of generate its last decode step: the one that is shown.
-Situation shown_step(Situation s) {
-  if (!s.model || s.model->scenario.phase != Phase::generate) return s;
-  const GenerateParts parts = generate_parts(s.model->scenario);
-  s.model->scenario = parts.decode;
-  const std::int64_t last = parts.steps > 0 ? parts.steps - 1 : 0;
-  s.model->scenario.context =
-      parts.decode.cached() + last * parts.decode.tokens_per_step;
-  return s;
-}
+constexpr int kHalvings = 44;   // the interval of one doubling down to 1e-13 of it
 
 class Search {
  public:
-  Search(const Situation& s, const ChangePath& path) : situation_(shown_step(s)), path_(path) {}
+  Search(const Situation& s, const ChangePath& path) : situation_(step_shown(s)), path_(path) {}
 
   [[nodiscard]] std::optional<Outcome> at(double value) const {
     try {
@@ -90,8 +79,7 @@ std::optional<BreakEvenAnswer> closed_form(const Search& search, const ChangePat
   for (int i = 0; i < here.count; ++i) {
     const auto k = static_cast<std::size_t>(i);
     if (k == b || power[k] == power[b]) continue;
-    const double f =
-        std::pow(here.terms[b].time / here.terms[k].time, 1.0 / (power[k] - power[b]));
+    const double f = std::pow(here.terms[b].time / here.terms[k].time, 1.0 / (power[k] - power[b]));
     const bool ahead = up ? f >= 1 : f <= 1;
     const bool nearer = nearest == 0 || (up ? f < nearest : f > nearest);
     if (!ahead || !nearer || !std::isfinite(f) || f == 0) continue;
@@ -108,8 +96,10 @@ struct Bracket {
   double different = 0;  ///< another one
 };
 
-/// Doubles (halves) away from the start until the binding differs.
-std::optional<Bracket> bracket(const Search& search, const ChangePath& path, ResourceId binding) {
+/// Doubles (halves) away from the start until the binding differs; `last` is the last value tried
+/// that can be had.
+std::optional<Bracket> bracket(const Search& search, const ChangePath& path, ResourceId binding,
+                               double& last) {
   const bool up = path.to > path.from;
   double same = path.from;
   for (int i = 1; i <= kDoublings; ++i) {
@@ -119,11 +109,12 @@ std::optional<Bracket> bracket(const Search& search, const ChangePath& path, Res
     const auto now = search.binding_at(value);
     if (!now) break;
     if (*now != binding) return Bracket{same, value};
-    same = value;
+    same = last = value;
   }
   // The new value itself may be one that doublings jump over or cannot reach.
   const auto at_end = search.binding_at(path.to);
   if (at_end && *at_end != binding) return Bracket{same, path.to};
+  if (at_end && std::abs(path.to - path.from) > std::abs(last - path.from)) last = path.to;
   return std::nullopt;
 }
 
@@ -153,11 +144,10 @@ BreakEvenAnswer break_even_along(const Situation& s, const Outcome& before, cons
   if (!(before.evaluation.floors.serial.cold > Seconds(0))) return none("nothing binds");
   if (const auto exact = closed_form(search, path, before)) return *exact;
   const ResourceId binding = before.evaluation.floors.serial_binding;
-  const auto between = bracket(search, path, binding);
-  if (!between) {
-    return none(name_of(binding) + " binds at every value tried, up to a factor of 2^" +
-                std::to_string(kDoublings));
-  }
+  double last = path.from;
+  const auto between = bracket(search, path, binding, last);
+  if (!between)
+    return none(name_of(binding) + " binds at every value tried, to " + path.text(last));
   const double value = halved(search, path, binding, *between);
   const auto to = search.binding_at(value);
   return found_at(path, value, to.value_or(binding));

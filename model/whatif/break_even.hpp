@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where along one change the binding resource moves: of one kernel the resource of its floor, of a
 // graph the one with the largest share of the serial cold floor.
-//   one kernel  each term is a·v, a or a/v: the crossing t_b·f^p = t_r·f^q gives f = (t_b/t_r)^(1/(q-p))
-//   else        the factor is doubled (halved) until the binding differs, then the interval is
+//   one kernel  each term is a·v, a or a/v: the crossing t_b·f^p = t_r·f^q gives f =
+//   (t_b/t_r)^(1/(q-p)) else        the factor is doubled (halved) until the binding differs, then
+//   the interval is
 //               halved; whole numbers end at the first that differs
 // The search goes on beyond the new value, in its direction. Not found: a binding that moves and
 // moves back between two doublings.

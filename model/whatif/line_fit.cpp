@@ -40,7 +40,8 @@ LineFit fit_line(std::vector<LinePoint> points) {
     refuse("the points move the same bytes (" + to_text(points.front().traffic) +
            "); a line needs different ones");
   }
-  if (!(rise > 0)) refuse("the time does not rise with the bytes: bytes do not explain these times");
+  if (!(rise > 0))
+    refuse("the time does not rise with the bytes: bytes do not explain these times");
   LineFit fit;
   fit.bandwidth = BytesPerSecond(spread / rise);
   fit.fixed = mean_time - mean_traffic / fit.bandwidth;

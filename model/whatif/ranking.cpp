@@ -19,24 +19,14 @@ bool is_link(Unit unit) {
          unit == Unit::peer_in || unit == Unit::net_out || unit == Unit::net_in;
 }
 
-/// Of generate its last decode step: the one that is shown.
-Situation step_of(Situation s) {
-  if (!s.model || s.model->scenario.phase != Phase::generate) return s;
-  const GenerateParts parts = generate_parts(s.model->scenario);
-  const std::int64_t last = parts.steps > 0 ? parts.steps - 1 : 0;
-  s.model->scenario = parts.decode;
-  s.model->scenario.context = parts.decode.cached() + last * parts.decode.tokens_per_step;
-  return s;
-}
-
 class Ranker {
  public:
   Ranker(const Situation& s, const Outcome& before, const RankingOptions& options)
-      : situation_(step_of(s)), before_(before), options_(options),
-        peak_(peak_memory(before)) {}
+      : situation_(step_shown(s)), before_(before), options_(options), peak_(peak_memory(before)) {}
 
   Ranking rank() {
-    for (const Candidate& c : candidates_for(situation_, before_, options_.most_operators)) try_it(c);
+    for (const Candidate& c : candidates_for(situation_, before_, options_.most_operators))
+      try_it(c);
     if (before_.machine) {
       fusion();
       overlap();
@@ -46,6 +36,10 @@ class Ranker {
                      [](const RankedChange& a, const RankedChange& b) {
                        return a.gain.cold.value_or(1) > b.gain.cold.value_or(1);
                      });
+    if (situation_.model && (situation_.model->layout.pp > 1 || before_.model->request)) {
+      ranking_.notes.push_back(
+          "ranked: single changes of the stage or step that limits, not of the whole");
+    }
     const std::size_t ops = floors().ops.size();
     if (ops > static_cast<std::size_t>(options_.most_operators)) {
       ranking_.notes.push_back("ranked: the " + std::to_string(options_.most_operators) +
@@ -194,8 +188,9 @@ class Ranker {
     r.gain = {ratio_of(f.serial.cold, f.critical_path.cold),
               f.any_known ? ratio_of(f.serial.any, f.critical_path.any) : std::nullopt};
     r.share = 1;
-    r.note = "serial to critical path: every operator starts when its producers end; a chain with "
-             "nothing beside it gains nothing";
+    r.note =
+        "serial to critical path: every operator starts when its producers end; a chain with "
+        "nothing beside it gains nothing";
     ranking_.changes.push_back(std::move(r));
   }
 

@@ -3,7 +3,8 @@
 // each operator with half its traffic or half its work, narrower storage, a faster unit, fusion,
 // overlapped communication, fewer launches.
 //   gain        serial cold floor before / after
-//   ceiling     Amdahl first: 1/(1 - share) of what the change touches. Share of measured time where
+//   ceiling     Amdahl first: 1/(1 - share) of what the change touches. Share of measured time
+//   where
 //               the operators were measured; else of the floor, and then a bound on the floor's
 //               gain, not on the time's
 //   elasticity  -d ln(floor) / d ln(rate), or of an operator d ln(floor) / d ln(amount)
@@ -33,15 +34,15 @@ std::string_view name_of(RankedKind kind);
 
 struct RankedChange {
   RankedKind kind = RankedKind::resource;
-  std::string name;                  ///< in words
-  std::vector<Assignment> changes;   ///< as --change would take them; empty: no change of a value
-  Ratio gain;                        ///< serial
+  std::string name;                 ///< in words
+  std::vector<Assignment> changes;  ///< as --change would take them; empty: no change of a value
+  Ratio gain;                       ///< serial
   std::optional<double> elasticity;
   double share = 0;
   bool share_measured = false;
-  std::optional<double> ceiling;     ///< absent: it touches everything
-  std::optional<Seconds> saving;     ///< expected, outside every floor
-  std::optional<Bytes> memory;       ///< peak after minus before, one rank
+  std::optional<double> ceiling;  ///< absent: it touches everything
+  std::optional<Seconds> saving;  ///< expected, outside every floor
+  std::optional<Bytes> memory;    ///< peak after minus before, one rank
   std::string note;
 };
 

@@ -10,11 +10,16 @@ namespace floorline {
 
 namespace {
 
+constexpr std::size_t kMostNamed = 500;  // operators that one candidate names one by one
+
 class Candidates {
  public:
   Candidates(const Situation& s, const Outcome& before, int most)
-      : situation_(s), graph_(before.evaluation.graph), floors_(before.evaluation.floors),
-        machine_(before.machine.get()), most_(most) {}
+      : situation_(s),
+        graph_(before.evaluation.graph),
+        floors_(before.evaluation.floors),
+        machine_(before.machine.get()),
+        most_(most) {}
 
   std::vector<Candidate> all() {
     resources();
@@ -99,12 +104,18 @@ class Candidates {
     const Operator& op = graph_.ops[i];
     const Demand& d = floors_.ops[i].demand;
     if (d.hbm_read + d.hbm_write > Bytes(0)) {
-      all_.push_back({RankedKind::traffic, "half the traffic of " + op.name,
-                      {{"op." + op.name + ".bytes", "0.5", true}}, {i}, true});
+      all_.push_back({RankedKind::traffic,
+                      "half the traffic of " + op.name,
+                      {{"op." + op.name + ".bytes", "0.5", true}},
+                      {i},
+                      true});
     }
     if (d.flops > Flops(0)) {
-      all_.push_back({RankedKind::work, "half the work of " + op.name,
-                      {{"op." + op.name + ".flops", "0.5", true}}, {i}, true});
+      all_.push_back({RankedKind::work,
+                      "half the work of " + op.name,
+                      {{"op." + op.name + ".flops", "0.5", true}},
+                      {i},
+                      true});
     }
   }
 
@@ -191,7 +202,14 @@ class Candidates {
       c.changes.push_back({"op." + op.name + ".compute", std::string(name_of(then)), false});
       c.operators.push_back(i);
     }
-    if (!c.operators.empty()) all_.push_back(std::move(c));
+    if (c.operators.empty()) return;
+    const std::vector<std::string> all = precisions_under(graph_, "compute_dtype");
+    if (all.size() == 1) {
+      c.changes = {{"compute_dtype", std::string(name_of(then)), false}};
+    } else if (c.operators.size() > kMostNamed) {
+      return;  // each is looked up by its name
+    }
+    all_.push_back(std::move(c));
   }
 
   const Situation& situation_;

@@ -22,8 +22,8 @@ Outcome evaluate_kernel(const KernelNumbers& kernel) {
 
 void apply_device(Situation& s, const Assignment& a) {
   if (a.scale) {
-    throw InputError(Diagnostic{position_in("command line"), a.name,
-                                "is a name; expected device=NAME"});
+    throw InputError(
+        Diagnostic{position_in("command line"), a.name, "is a name; expected device=NAME"});
   }
   s.device = load_device(a.value, s.device_path);
   for (const Assignment& setting : s.device_settings) {
@@ -93,6 +93,15 @@ std::optional<Seconds> proven_floor(const Outcome& outcome) {
   }
   if (!(floor > Seconds(0))) return std::nullopt;
   return floor;
+}
+
+Situation step_shown(Situation s) {
+  if (!s.model || s.model->scenario.phase != Phase::generate) return s;
+  const GenerateParts parts = generate_parts(s.model->scenario);
+  const std::int64_t last = parts.steps > 0 ? parts.steps - 1 : 0;
+  s.model->scenario = parts.decode;
+  s.model->scenario.context = parts.decode.cached() + last * parts.decode.tokens_per_step;
+  return s;
 }
 
 Situation changed(Situation s, const std::vector<Assignment>& changes) {

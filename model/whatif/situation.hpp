@@ -47,6 +47,9 @@ Outcome evaluate(const Situation& situation);
 /// not known and nothing else binds.
 std::optional<Seconds> proven_floor(const Outcome& outcome);
 
+/// Of generate its last decode step, the one that is shown; all else as it is.
+Situation step_shown(Situation situation);
+
 /// `device=NAME` first, then all else in the order given, operators removed or replaced last.
 /// Throws InputError.
 Situation changed(Situation situation, const std::vector<Assignment>& changes);

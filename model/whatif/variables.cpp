@@ -12,7 +12,7 @@ namespace floorline {
 
 namespace {
 
-constexpr std::size_t kOp = 3;      // "op."
+constexpr std::size_t kOp = 3;       // "op."
 constexpr std::size_t kListed = 12;  // names of one sort in an error
 
 std::string base_text(double base, Dimension dimension) {
@@ -233,7 +233,9 @@ Variable symbol_variable(const Situation& s, const Assignment& a) {
   if (from && to) {
     const std::string name = a.name;
     v.path = ChangePath{*from, *to, std::floor(*from) == *from && std::floor(*to) == *to,
-                        [name](double x) { return Assignment{name, exact_text(x), false}; },
+                        [name](double x) {
+                          return Assignment{name, exact_text(x), false};
+                        },
                         [](double x) { return exact_text(x); }};
   }
   return v;
@@ -247,8 +249,7 @@ bool exists(const Situation& s, const Outcome& before, const Assignment& a) {
     return std::find(names.begin(), names.end(), a.name) != names.end();
   }
   if (a.name == "device" || names_clock(a.name)) return true;
-  if (names_device_key(a.name))
-    return device_number(s.device, s.clocks, a.name).found;
+  if (names_device_key(a.name)) return device_number(s.device, s.clocks, a.name).found;
   const OperatorGraph& graph = before.evaluation.graph;
   if (names_graph_part(a.name)) {
     if (!is_part_of(graph, a.name)) return false;
@@ -295,8 +296,9 @@ std::string wrong_value(const Situation& s, const Assignment& a) {
       plain ? plain : (quantity ? std::optional(quantity->base) : std::nullopt);
   if (value && *value < 0) return quoted(a.value) + " is below zero";
   if (value && *value == 0 && !zero_is_a_choice(s, a.name))
-    return quoted(a.value) + " leaves nothing; expected a value above zero (op.NAME=remove takes "
-                             "an operator out)";
+    return quoted(a.value) +
+           " leaves nothing; expected a value above zero (op.NAME=remove takes "
+           "an operator out)";
   std::string lower = a.value;
   for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   for (const char* word : {"nan", "-nan", "inf", "-inf", "infinity"}) {

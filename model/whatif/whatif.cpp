@@ -9,7 +9,7 @@ namespace floorline {
 
 namespace {
 
-constexpr double kFarAbove = 2;     // design §11: above twice the floor the claimed limit is not it
+constexpr double kFarAbove = 2;  // design §11: above twice the floor the claimed limit is not it
 constexpr double kManyKernels = 20;  // from here on launches come before the kernels themselves
 
 [[noreturn]] void refuse(const std::string& key, const std::string& why) {
@@ -61,7 +61,8 @@ std::optional<Seconds> launch_time(const Outcome& outcome) {
   return std::nullopt;
 }
 
-/// What to look at before bytes: launches and the host where there are many kernels, else the kernel.
+/// What to look at before bytes: launches and the host where there are many kernels, else the
+/// kernel.
 std::vector<std::string> look_first(const Outcome& before, Seconds time) {
   std::vector<std::string> lines;
   const double kernels = launches_of(before);
@@ -76,8 +77,9 @@ std::vector<std::string> look_first(const Outcome& before, Seconds time) {
   } else {
     lines.push_back("the kernel itself: bandwidth reached, occupancy, tail of the last wave");
   }
-  lines.push_back("clocks of the run (--sm-clock, --mem-clock-scale), and whether the time covers "
-                  "this work only");
+  lines.push_back(
+      "clocks of the run (--sm-clock, --mem-clock-scale), and whether the time covers "
+      "this work only");
   return lines;
 }
 
@@ -109,9 +111,8 @@ std::vector<PartChange> scaled_parts(const Whatif& w, const WhatifQuestion& q,
       if (w.situation.kernel) continue;
       refuse("--measured op." + part.name, "is no operator of this workload");
     }
-    const bool is_stated = std::any_of(stated.begin(), stated.end(), [&](const PartChange& p) {
-      return p.name == part.name;
-    });
+    const bool is_stated = std::any_of(stated.begin(), stated.end(),
+                                       [&](const PartChange& p) { return p.name == part.name; });
     if (is_stated) continue;
     const auto now = after.graph.find_op(part.name);
     if (!now) {
@@ -204,6 +205,17 @@ void note_compute(const Whatif& w, std::vector<std::string>& notes) {
   }
 }
 
+/// No verdict of the ledger, but never silent.
+void note_memory(const Outcome& after, std::vector<std::string>& notes) {
+  const auto peak = peak_memory(after);
+  if (!peak) return;
+  const LevelSpec& hbm = after.machine->device.hbm;
+  const MaybeSourced<Bytes>& capacity = hbm.driver_capacity ? hbm.driver_capacity : hbm.capacity;
+  if (!capacity || peak->to_bytes() <= capacity->upper()) return;
+  notes.push_back("DOES NOT FIT after the change: " + to_text_binary(peak->to_bytes()) +
+                  " alive at the peak, the device has " + to_text_binary(capacity->value));
+}
+
 }  // namespace
 
 bool Interaction::interact() const {
@@ -214,8 +226,9 @@ bool Interaction::interact() const {
 PointText read_point(const std::string& text) {
   const std::size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    refuse("--point", quoted(text) +
-                          " is not WHAT=TIME; expected base=9.5ms, 6.87GB=6.4ms or NAME=VALUE=6.4ms");
+    refuse(
+        "--point",
+        quoted(text) + " is not WHAT=TIME; expected base=9.5ms, 6.87GB=6.4ms or NAME=VALUE=6.4ms");
   }
   PointText point{text, text.substr(0, equals), Seconds(0)};
   const ParsedQuantity q = parse_quantity(text.substr(equals + 1), Dimension::seconds);
@@ -261,6 +274,7 @@ Whatif ask(const Situation& situation, const WhatifQuestion& q) {
   for (const Assignment& a : changes) w.changes.push_back(single(situation, w.before, a));
   w.interaction = interaction_of(w);
   note_compute(w, w.notes);
+  note_memory(w.after, w.notes);
   std::vector<PartChange> parts = scaled_parts(w, q, stated_parts(q.measured, times));
   if (q.measured.whole) {
     check_measured(q.measured);

@@ -54,7 +54,8 @@ struct MeasuredAnswer {
   double over_serial = 0;   ///< t over the serial cold floor before
   bool far_above = false;
   std::vector<std::string> look_first;
-  /// If what is above the floor stays as it is: t - (serial cold before - after).
+  /// An expected interval: nothing gained (what holds the run hides the change) to all of the
+  /// difference of the floors, t - (serial cold before - after), if what is above the floor stays.
   std::optional<Seconds> expected;
 };
 
@@ -87,7 +88,8 @@ Whatif ask(const Situation& situation, const WhatifQuestion& question);
 
 /// HBM bytes of one step as the kernels move them (kernel by numbers: its bytes).
 Bytes traffic_of(const Outcome& outcome);
-/// The resource after the binding one by share of the serial cold floor (one kernel: its runner-up).
+/// The resource after the binding one by share of the serial cold floor (one kernel: its
+/// runner-up).
 std::optional<ResourceId> runner_up_of(const Outcome& outcome);
 
 }  // namespace floorline
