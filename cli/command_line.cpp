@@ -107,6 +107,7 @@ int run_command_line(int argc, char** argv) {
   add_graph(app, action);
   add_ledger(app, action);
   add_timeline(app, action);
+  add_whatif(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version

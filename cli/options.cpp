@@ -64,25 +64,9 @@ Format format_of(const OutputOptions& options) {
 
 ClockChoice clocks_of(const DeviceOptions& options) {
   ClockChoice clocks;
-  if (!options.sm_clock.empty()) {
-    const ParsedQuantity q = parse_quantity(options.sm_clock, Dimension::hertz);
-    if (!q.error.empty()) refuse("--sm-clock", q.error);
-    constexpr double kSlowest = 1e3;
-    constexpr double kFastest = 1e12;
-    if (!(q.base >= kSlowest && q.base <= kFastest)) {
-      refuse("--sm-clock", "expected a clock that a device could have, such as 1410MHz");
-    }
-    clocks.sm_clock = Hertz(q.base);
-  }
-  if (!options.memory_scale.empty()) {
-    const std::optional<double> scale = parse_number(options.memory_scale);
-    constexpr double kMost = 1e6;
-    if (!scale || !(*scale >= 1 / kMost && *scale <= kMost)) {
-      refuse("--mem-clock-scale",
-             "\"" + options.memory_scale + "\" is not a factor above zero, such as 0.8");
-    }
-    clocks.memory_scale = *scale;
-  }
+  if (!options.sm_clock.empty()) set_sm_clock(clocks, {"--sm-clock", options.sm_clock, false});
+  if (!options.memory_scale.empty())
+    set_memory_scale(clocks, {"--mem-clock-scale", options.memory_scale, false});
   return clocks;
 }
 

@@ -20,6 +20,7 @@ struct OutputOptions {
   std::string format = "table";
   std::string file;
   bool no_color = false;
+  const char* flag = "--output";  ///< that named the file, for messages
 };
 
 struct WorkloadOptions {

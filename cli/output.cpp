@@ -84,7 +84,7 @@ void print(const Document& document, const OutputOptions& options) {
   const WriteStyle style{wants_color(options), terminal_width()};
   const std::string text = write(document, format_of(options), style);
   if (!options.file.empty()) {
-    replace_file(options.file, "--output", text);
+    replace_file(options.file, options.flag, text);
     return;
   }
   std::cout << text << std::flush;

@@ -28,16 +28,13 @@ void apply_to_model(const std::vector<Assignment>& settings, Subject& subject) {
   Diagnostics diagnostics;
   ModelWorkload& model = *subject.model;
   for (const Assignment& a : settings) {
-    if (names_device_key(a.name)) {
+    if (names_device_key(a.name) || names_clock(a.name)) {
       subject.device_settings.push_back(a);
-    } else if (a.name.starts_with("op.")) {
+    } else if (names_graph_part(a.name)) {
       model.graph_settings.push_back(a);
-    } else if (a.scale) {
-      diagnostics.add(here(), a.name,
-                      "is a symbol of a model; expected NAME=VALUE (*= scales device "
-                      "keys and operators' bytes or flops)");
     } else {
-      const SymbolResult r = apply_symbol(a.name, a.value, model.scenario, model.layout);
+      const SymbolResult r = a.scale ? scale_symbol(a.name, a.value, model.scenario, model.layout)
+                                     : apply_symbol(a.name, a.value, model.scenario, model.layout);
       if (!r.known) {
         diagnostics.add(here(), a.name,
                         "is not a symbol of a model" + did_you_mean(a.name, symbol_names()));
@@ -53,7 +50,8 @@ void apply_to_model(const std::vector<Assignment>& settings, Subject& subject) {
 
 void apply_to_graph(const std::vector<Assignment>& settings, Subject& subject) {
   for (const Assignment& a : settings) {
-    if (names_device_key(a.name)) {
+    const bool clock = names_clock(a.name) && !subject.graph->symbol(a.name);
+    if (names_device_key(a.name) || clock) {
       subject.device_settings.push_back(a);
     } else {
       assign(*subject.graph, a);
@@ -110,8 +108,15 @@ Subject read_subject(const WorkloadOptions& options) {
 Machine load_machine(const std::string& name, const DeviceOptions& options,
                      const Subject& subject) {
   DeviceSpec device = load_device(name, device_path(options.device_path));
-  for (const Assignment& a : subject.device_settings) assign(device, a);
-  return machine_of(std::move(device), clocks_of(options));
+  ClockChoice clocks = clocks_of(options);
+  for (const Assignment& a : subject.device_settings) {
+    if (names_clock(a.name)) {
+      assign(clocks, a);
+    } else {
+      assign(device, a);
+    }
+  }
+  return machine_of(std::move(device), clocks);
 }
 
 SubjectResult evaluate(const Subject& subject, const Machine& machine) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/quantity/expect.hpp"
+#include "model/rewrite/graph_assignment.hpp"
 #include "model/workload/model_graph.hpp"
 
 namespace floorline {
@@ -45,6 +46,21 @@ class Step {
       sum.any += s.evaluation.floors.fused.any * s.count;
     }
     return sum;
+  }
+  /// Sums over the stages, as a token passes them.
+  [[nodiscard]] WholeTimes whole() const {
+    WholeTimes sum;
+    for (const Stage& s : stages_) {
+      const GraphFloors& f = s.evaluation.floors;
+      sum += {{f.serial.cold * s.count, f.serial.any * s.count},
+              {f.critical_path.cold * s.count, f.critical_path.any * s.count},
+              {f.fused.cold * s.count, f.fused.any * s.count}};
+    }
+    return sum;
+  }
+  [[nodiscard]] WholeTimes slowest_whole() const {
+    const GraphFloors& f = slowest().evaluation.floors;
+    return {f.serial, f.critical_path, f.fused};
   }
   [[nodiscard]] ResidencyTimes slowest_times() const {
     ResidencyTimes most;
@@ -162,6 +178,21 @@ void show(Step& step, const ModelWorkload& workload, ModelEvaluation& result) {
   result.shown = std::move(stage.evaluation);
 }
 
+}  // namespace
+
+WholeTimes& WholeTimes::operator+=(const WholeTimes& other) {
+  const auto add = [](ResidencyTimes& sum, const ResidencyTimes& times) {
+    sum.cold += times.cold;
+    sum.any += times.any;
+  };
+  add(serial, other.serial);
+  add(critical_path, other.critical_path);
+  add(fused, other.fused);
+  return *this;
+}
+
+namespace {
+
 /// Adds one step to what a measured time is judged against.
 void add_judging(const Step& step, const ParallelLayout& layout, ModelJudging& judging) {
   const auto add = [](ResidencyTimes& sum, const ResidencyTimes& times) {
@@ -170,6 +201,7 @@ void add_judging(const Step& step, const ParallelLayout& layout, ModelJudging& j
   };
   const double ranks = static_cast<double>(layout.stage_ranks() * layout.pp);
   add(judging.latency, step.latency());
+  judging.whole += step.whole();
   add(judging.throughput, step.slowest_times());
   judging.latency_proven += step.proven_through_all();
   judging.throughput_proven += step.slowest_proven();
@@ -259,6 +291,7 @@ void train(const ModelWorkload& workload, const Machine& machine, ModelEvaluatio
   ModelFloors& f = result.floors;
   add_judging(step, workload.layout, f.judging);
   f.judging.latency = f.judging.throughput;
+  f.judging.whole = step.slowest_whole();
   f.judging.latency_serial = f.judging.throughput_serial;
   f.judging.latency_proven = f.judging.throughput_proven;
   f.step = step.slowest_time();
@@ -287,9 +320,8 @@ OperatorGraph stage_graph(const ModelWorkload& workload, const Scenario& scenari
                           std::int64_t stage) {
   OperatorGraph graph = model_graph(workload.architecture, scenario, workload.layout, stage);
   for (const Assignment& a : workload.graph_settings) {
-    const std::string op = a.name.substr(3, a.name.rfind('.') - 3);
     // An operator of another stage is not an error; one of no stage is.
-    if (workload.layout.pp > 1 && !graph.find_op(op)) continue;
+    if (workload.layout.pp > 1 && !is_part_of(graph, a.name)) continue;
     assign(graph, a);
   }
   return graph;

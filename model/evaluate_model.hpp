@@ -27,10 +27,17 @@ struct ModelWorkload {
   std::vector<Assignment> graph_settings;  ///< op.NAME.bytes, op.NAME.flops
 };
 
+/// The three floors of a step through all stages, or of several steps.
+struct WholeTimes {
+  ResidencyTimes serial, critical_path, fused;
+  WholeTimes& operator+=(const WholeTimes& other);
+};
+
 /// What a measured time or token rate of a model is judged against. A time is that of one step (of
 /// generate: of the whole request) through all stages; a rate is that of all replicas, where the
 /// slowest stage is what every step has to wait for.
 struct ModelJudging {
+  WholeTimes whole;  ///< through all stages, of generate: of all steps
   ResidencyTimes latency;
   ResidencyTimes throughput;
   Seconds latency_proven{0};  ///< any residency, of rates with a ceiling only

@@ -9,6 +9,7 @@
 #include "model/device/device_file.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
+#include "model/rewrite/graph_assignment.hpp"
 
 namespace floorline {
 
@@ -20,52 +21,6 @@ Position here() { return position_in("command line"); }
   throw InputError(Diagnostic{here(), name, why});
 }
 
-double plain_number(const Assignment& a, const char* expected) {
-  const std::optional<double> value = parse_number(a.value);
-  if (!value) refuse(a.name, "\"" + a.value + "\" is not a number; expected " + expected);
-  return *value;
-}
-
-double amount(const Assignment& a, Dimension dimension) {
-  const ParsedQuantity q = parse_quantity(a.value, dimension);
-  if (!q.error.empty()) refuse(a.name, q.error);
-  return q.base;
-}
-
-bool is_routed(const OperatorGraph& graph);
-
-std::vector<std::string> assignable(const OperatorGraph& graph) {
-  std::vector<std::string> names = graph.symbols.names();
-  for (const Operator& op : graph.ops) {
-    names.push_back("op." + op.name + ".bytes");
-    names.push_back("op." + op.name + ".flops");
-  }
-  if (is_routed(graph)) names.emplace_back("routing");
-  return names;
-}
-
-/// op.NAME.bytes: the whole HBM traffic of that operator; scaling multiplies what its shapes say.
-void assign_operator(OperatorGraph& graph, const Assignment& a) {
-  const std::size_t dot = a.name.rfind('.');
-  const std::string field = a.name.substr(dot + 1);
-  const auto id = dot > 3 ? graph.find_op(a.name.substr(3, dot - 3)) : std::nullopt;
-  if (!id || (field != "bytes" && field != "flops")) {
-    refuse(a.name, "is not an amount of this workload" + did_you_mean(a.name, assignable(graph)));
-  }
-  Operator& op = graph.ops[index(*id)];
-  if (a.scale) {
-    const double factor = plain_number(a, "a factor");
-    if (factor < 0) refuse(a.name, "a factor cannot be negative");
-    (field == "bytes" ? op.traffic_scale : op.work_scale) *= factor;
-  } else if (field == "bytes") {
-    op.stated_traffic = Expression(amount(a, Dimension::bytes));
-    op.traffic_scale = 1;
-  } else {
-    op.stated_work = Expression(amount(a, Dimension::flops));
-    op.work_scale = 1;
-  }
-}
-
 bool is_routed(const OperatorGraph& graph) {
   return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Operator& op) {
     return op.kind == OperatorKind::grouped_gemm || op.kind == OperatorKind::dispatch ||
@@ -73,10 +28,41 @@ bool is_routed(const OperatorGraph& graph) {
   });
 }
 
+}  // namespace
+
+double plain_number(const Assignment& a, const char* expected) {
+  const std::optional<double> value = parse_number(a.value);
+  if (!value) refuse(a.name, "\"" + a.value + "\" is not a number; expected " + expected);
+  return *value;
+}
+
+double amount_of(const Assignment& a, Dimension dimension) {
+  const ParsedQuantity q = parse_quantity(a.value, dimension);
+  if (!q.error.empty()) refuse(a.name, q.error);
+  return q.base;
+}
+
+namespace {
+
 void assign_routing(OperatorGraph& graph, const Assignment& a) {
   const auto routing = routing_from(a.value);
   if (!routing || a.scale) refuse(a.name, "\"" + a.value + "\" is not one of least, uniform, all");
   graph.routing = *routing;
+}
+
+void assign_symbol(OperatorGraph& graph, const Assignment& a) {
+  const std::optional<double> before = graph.symbol(a.name);
+  if (!before) {
+    refuse(a.name, "is not a symbol of this workload" + did_you_mean(a.name, assignable(graph)));
+  }
+  double value = 0;
+  const ParsedQuantity as_bytes = parse_quantity(a.value, Dimension::bytes);
+  if (!parse_number(a.value) && as_bytes.error.empty()) {
+    value = std::round(as_bytes.base);
+  } else {
+    value = plain_number(a, "a number");
+  }
+  graph.set_symbol(a.name, a.scale ? *before * value : value);
 }
 
 }  // namespace
@@ -116,21 +102,58 @@ void assign(DeviceSpec& device, const Assignment& a) {
   scale_device_key(device, a.name, factor);
 }
 
+bool names_graph_part(std::string_view name) {
+  return name.starts_with("op.") || name.starts_with("tensor.");
+}
+
+bool names_clock(std::string_view name) { return name == "sm_clock" || name == "mem_clock_scale"; }
+
+void assign(ClockChoice& clocks, const Assignment& a) {
+  if (a.name == "sm_clock") return set_sm_clock(clocks, a);
+  set_memory_scale(clocks, a);
+}
+
+void set_memory_scale(ClockChoice& clocks, const Assignment& a) {
+  const std::optional<double> factor = parse_number(a.value);
+  const double after = factor.value_or(0) * (a.scale ? clocks.memory_scale : 1);
+  constexpr double kMost = 1e6;
+  if (!(after >= 1 / kMost && after <= kMost))
+    refuse(a.name, "\"" + a.value + "\" is not a factor above zero, such as 0.8");
+  clocks.memory_scale = after;
+}
+
+void set_sm_clock(ClockChoice& clocks, const Assignment& a) {
+  if (a.scale && !clocks.sm_clock)
+    refuse(a.name, "has no value yet that a factor could scale; expected sm_clock=1410MHz");
+  const double after = a.scale ? clocks.sm_clock->in_base_units() * plain_number(a, "a factor")
+                               : amount_of(a, Dimension::hertz);
+  constexpr double kSlowest = 1e3;
+  constexpr double kFastest = 1e12;
+  if (!(after >= kSlowest && after <= kFastest))
+    refuse(a.name, "expected a clock that a device could have, such as 1410MHz");
+  clocks.sm_clock = Hertz(after);
+}
+
+std::vector<std::string> assignable(const OperatorGraph& graph) {
+  std::vector<std::string> names = graph.symbols.names();
+  for (const Operator& op : graph.ops) {
+    for (const char* field : {".bytes", ".flops", ".compute", ".accumulate"})
+      names.push_back("op." + op.name + field);
+  }
+  for (const Tensor& tensor : graph.tensors) names.push_back("tensor." + tensor.name + ".dtype");
+  for (const char* name :
+       {"weight_dtype", "activation_dtype", "kv_dtype", "compute_dtype", "accumulate_dtype"}) {
+    names.emplace_back(name);
+  }
+  if (is_routed(graph)) names.emplace_back("routing");
+  return names;
+}
+
 void assign(OperatorGraph& graph, const Assignment& a) {
   if (a.name.starts_with("op.")) return assign_operator(graph, a);
   if (a.name == "routing" && is_routed(graph)) return assign_routing(graph, a);
-  const std::optional<double> before = graph.symbol(a.name);
-  if (!before) {
-    refuse(a.name, "is not a symbol of this workload" + did_you_mean(a.name, assignable(graph)));
-  }
-  double value = 0;
-  const ParsedQuantity as_bytes = parse_quantity(a.value, Dimension::bytes);
-  if (!parse_number(a.value) && as_bytes.error.empty()) {
-    value = std::round(as_bytes.base);
-  } else {
-    value = plain_number(a, "a number");
-  }
-  graph.set_symbol(a.name, a.scale ? *before * value : value);
+  if (!graph.symbol(a.name) && names_precision(a.name)) return assign_precision(graph, a);
+  assign_symbol(graph, a);
 }
 
 }  // namespace floorline

@@ -118,6 +118,16 @@ struct SymbolResult {
 SymbolResult apply_symbol(std::string_view name, std::string_view value, Scenario& scenario,
                           ParallelLayout& layout);
 
+/// NAME*=FACTOR of a number; the product has to be one that the symbol can take.
+SymbolResult scale_symbol(std::string_view name, std::string_view factor, Scenario& scenario,
+                          ParallelLayout& layout);
+/// The present number of a symbol that is one; absent for words, precisions and lists.
+std::optional<std::int64_t> symbol_number(std::string_view name, const Scenario& scenario,
+                                          const ParallelLayout& layout);
+/// Its present value as it would be written, or the words of its default.
+std::string symbol_text(std::string_view name, const Scenario& scenario,
+                        const ParallelLayout& layout);
+
 /// "batch = 1 (default)": defaults that matter in this phase and that nobody set.
 std::vector<std::string> defaults_used(const Scenario& scenario, const ParallelLayout& layout);
 

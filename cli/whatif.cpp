@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// floorline whatif: what changes would buy, before anyone makes them.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/command_line.hpp"
+#include "cli/locate.hpp"
+#include "cli/numbers.hpp"
+#include "cli/output.hpp"
+#include "cli/subject.hpp"
+#include "model/floor/measured.hpp"
+#include "model/input/diagnostic.hpp"
+#include "model/report/graph_document.hpp"
+#include "model/report/whatif_document.hpp"
+
+namespace floorline {
+
+namespace {
+
+struct WhatifOptions {
+  WorkloadOptions workload;
+  DeviceOptions device;
+  NumbersOptions numbers;
+  OutputOptions output;
+  std::vector<std::string> changes;
+  std::vector<std::string> removed;
+  std::vector<std::string> measured;
+  std::vector<std::string> points;
+  std::string emit;
+  bool rank = false;
+};
+
+[[noreturn]] void refuse(const char* flag, const std::string& why) {
+  throw InputError(Diagnostic{position_in("command line"), flag, why});
+}
+
+std::vector<Assignment> changes_of(const WhatifOptions& options) {
+  std::vector<Assignment> changes;
+  for (const std::string& text : options.changes) changes.push_back(parse_assignment(text));
+  for (const std::string& name : options.removed)
+    changes.push_back({name.starts_with("op.") ? name : "op." + name, "remove", false});
+  return changes;
+}
+
+Situation situation_of(const WhatifOptions& options) {
+  Situation s;
+  if (options.numbers.given()) {
+    s.kernel = read_numbers(options.numbers, options.workload, options.device);
+    return s;
+  }
+  Subject subject = read_subject(options.workload);
+  const std::vector<std::string> devices = device_list(options.device);
+  if (devices.empty())
+    refuse("--device", "missing; expected a device (floorline devices lists them)");
+  if (devices.size() > 1)
+    refuse("--device", "whatif takes one device; --change device=NAME asks for another");
+  Machine machine = load_machine(devices.front(), options.device, subject);
+  s.graph = std::move(subject.graph);
+  s.model = std::move(subject.model);
+  s.device = std::move(machine.device);
+  s.clocks = machine.clocks;
+  s.device_settings = std::move(subject.device_settings);
+  s.device_path = device_path(options.device.device_path);
+  return s;
+}
+
+/// Measured times alone, no workload.
+int by_times(const WhatifOptions& options, MeasuredTimes measured, const WhatifInputs& inputs) {
+  const std::vector<Assignment> changes = changes_of(options);
+  for (const Assignment& a : changes) {
+    if (!names_measured_time(a.name))
+      refuse(a.name.c_str(), "needs a workload; measured times alone know op.NAME.time only");
+  }
+  const ParsedQuantity q = parse_quantity(measured.given, Dimension::seconds);
+  if (!q.error.empty()) refuse("--measured", q.error);
+  if (!(q.base > 0))
+    refuse("--measured", floorline::quoted(measured.given) + " is not a time above zero");
+  measured.whole = Seconds(q.base);
+  check_measured(measured);
+  print(amdahl_document(inputs, amdahl(*measured.whole, stated_parts(measured, changes))),
+        options.output);
+  return 0;
+}
+
+/// A time as it is, a rate by the work before the change.
+Seconds whole_time(const std::string& text, const Situation& situation) {
+  const Outcome before = evaluate(situation);
+  MeasuredWork work{before.evaluation.floors.sum.flops, traffic_of(before), 0};
+  if (before.model) {
+    const ModelJudging& j = before.model->judging;
+    work = {j.work_per_rank, j.traffic_per_rank, j.tokens};
+  }
+  return measured_time(text, work);
+}
+
+void emit_graph(const WhatifOptions& options, const Whatif& result) {
+  GraphReport report;
+  report.workload =
+      options.workload.workload.empty() ? options.workload.op : options.workload.workload;
+  report.set = options.workload.set;
+  report.set.insert(report.set.end(), options.changes.begin(), options.changes.end());
+  report.graph = &result.after.evaluation.graph;
+  report.bound = &result.after.evaluation.bound;
+  OutputOptions file;
+  file.format = "json";
+  file.file = options.emit;
+  file.flag = "--emit";
+  print(graph_document(report), file);
+}
+
+void check_emit(const WhatifOptions& options) {
+  if (options.emit.empty()) return;
+  if (options.numbers.given()) refuse("--emit", "a kernel by numbers has no graph to write");
+  if (options.emit.ends_with(".toml"))
+    refuse("--emit", "writes JSON, which graph files may be; expected a name that ends in .json");
+}
+
+int whatif(const WhatifOptions& options) {
+  format_of(options.output);
+  check_emit(options);
+  WhatifInputs inputs;
+  inputs.workload = options.workload.op.empty() ? options.workload.workload : options.workload.op;
+  inputs.set = options.workload.set;
+  inputs.changes = options.changes;
+  for (const std::string& name : options.removed) inputs.changes.push_back("remove " + name);
+  inputs.measured = options.measured;
+  inputs.points = options.points;
+  inputs.emitted = options.emit;
+  inputs.all_ranked = options.rank;
+  WhatifQuestion question;
+  question.measured = read_measured(options.measured);
+  const bool nothing = inputs.workload.empty() && !options.numbers.given();
+  if (nothing && !question.measured.given.empty())
+    return by_times(options, question.measured, inputs);
+  question.changes = changes_of(options);
+  for (const std::string& point : options.points) question.points.push_back(read_point(point));
+  const Situation situation = situation_of(options);
+  if (!question.measured.given.empty())
+    question.measured.whole = whole_time(question.measured.given, situation);
+  const Whatif result = ask(situation, question);
+  const Document document = whatif_document(inputs, result);
+  if (!options.emit.empty()) emit_graph(options, result);
+  print(document, options.output);
+  return result.measured && result.measured->impossible ? 1 : 0;
+}
+
+/// One value each, so that a repeated flag never swallows the WORKLOAD behind it.
+void add_repeated(CLI::App& verb, const char* flag, std::vector<std::string>& values,
+                  const char* help) {
+  verb.add_option(flag, values, help)->expected(1)->take_all()->allow_extra_args(false);
+}
+
+}  // namespace
+
+void add_whatif(CLI::App& app, Action& action) {
+  CLI::App* verb = app.add_subcommand(
+      "whatif", "what changes would buy: before, after, where the limit moves, and a ranking");
+  auto options = std::make_shared<WhatifOptions>();
+  add_workload_options(*verb, options->workload);
+  add_device_options(*verb, options->device, false);
+  add_numbers_options(*verb, options->numbers);
+  add_repeated(*verb, "--change", options->changes,
+               "NAME=VALUE or NAME*=FACTOR: a symbol, op.NAME.bytes|flops|compute|accumulate, "
+               "tensor.NAME.dtype, weight_dtype, kv_dtype, a device key, sm_clock, device=NAME, "
+               "op.NAME='KIND key=value …', op.NAME.time of a measured operator; repeatable");
+  add_repeated(*verb, "--remove", options->removed,
+               "an operator to take out, as op.NAME=remove; repeatable");
+  add_repeated(*verb, "--measured", options->measured,
+               "a time or rate of the whole before the change (35ms, 104.9token/s), and times of "
+               "operators (op.NAME=22ms); repeatable");
+  add_repeated(*verb, "--point", options->points,
+               "a measured point of the line t = t0 + bytes/B: base=TIME, BYTES=TIME or "
+               "'NAME=VALUE;NAME=VALUE=TIME'; two or more");
+  verb->add_flag("--rank", options->rank, "all single changes, not only the first few");
+  verb->add_option("--emit", options->emit,
+                   "write the changed graph (JSON), which every other command reads");
+  add_output_options(*verb, options->output);
+  verb->callback([options, &action] { action = [options] { return whatif(*options); }; });
+}
+
+}  // namespace floorline
