@@ -156,7 +156,18 @@ bool GroupCheck::attention_grid(const Member& m, const Refuse& refuse) const {
 /// Rows that span what several blocks make; numbers of a column that come from all rows.
 bool GroupCheck::row_grid(const Member& m, const Refuse& refuse) const {
   bool fine = true;
-  const double out = std::max(largest_output(bound_, op(m)), largest_input(bound_, op(m)));
+  double out = 0;      // elements of the largest tensor it touches
+  double columns = 1;  // and its row
+  const auto widen = [&](std::span<const TensorUse> uses) {
+    for (const TensorUse& use : uses) {
+      const BoundTensor& t = tensor(use.tensor);
+      if (is_parameter(t) || t.elements <= out) continue;
+      out = t.elements;
+      columns = t.last_dim;
+    }
+  };
+  widen(bound_.inputs(op(m)));
+  widen(bound_.outputs(op(m)));
   const auto wrong = [&](const std::function<std::string()>& why) {
     if (refuse) refuse(FusionRule::grid, why);
     fine = false;
@@ -172,7 +183,6 @@ bool GroupCheck::row_grid(const Member& m, const Refuse& refuse) const {
                ", whose heads are made on different SMs";
       });
     }
-    const double columns = tensor(bound_.outputs(op(m))[0].tensor).last_dim;
     const bool per_column = t.elements < out && t.elements == columns && columns > 1 &&
                             t.elements * columns != out;
     if (per_column) {

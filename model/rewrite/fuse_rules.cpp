@@ -314,9 +314,10 @@ std::vector<std::string> FusionRules::conditions(std::span<const OperatorId> gro
       if (!check.made_inside(use.tensor) || use.again) continue;
       const int maker = bound_.tensors[static_cast<std::size_t>(use.tensor)].producer;
       if (bound_.ops[static_cast<std::size_t>(maker)].kind == OperatorKind::softmax) continue;
-      lines.push_back("\"" + graph_.ops[static_cast<std::size_t>(maker)].name +
-                      "\" is computed again by every SM that reads its rows for \"" +
-                      graph_.ops[index(id)].name + "\" (counted once)");
+      std::string line = "\"" + graph_.ops[static_cast<std::size_t>(maker)].name +
+                         "\" is computed again by every SM that reads its rows for \"" +
+                         graph_.ops[index(id)].name + "\" (counted once)";
+      if (lines.empty() || lines.back() != line) lines.push_back(std::move(line));
     }
   }
   for (const TensorId t : border_of(graph_, group).outputs) {
