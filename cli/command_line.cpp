@@ -104,6 +104,7 @@ int run_command_line(int argc, char** argv) {
   add_bound(app, action);
   add_compare(app, action);
   add_devices(app, action);
+  add_fuse(app, action);
   add_graph(app, action);
   add_ledger(app, action);
   add_timeline(app, action);

@@ -20,6 +20,7 @@ using Action = std::function<int()>;
 void add_bound(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
+void add_fuse(CLI::App& app, Action& action);
 void add_graph(CLI::App& app, Action& action);
 void add_ledger(CLI::App& app, Action& action);
 void add_timeline(CLI::App& app, Action& action);

@@ -85,6 +85,8 @@ void arithmetic(const OperatorView& view, const OnChip& chip, Demand& demand) {
       return softmax_demand(view, demand);
     case OperatorKind::optimizer:
       return optimizer_demand(view, demand);
+    case OperatorKind::fused:
+      return fused_demand(view, chip, demand);
   }
 }
 

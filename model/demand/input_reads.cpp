@@ -19,7 +19,7 @@ bool touches_sectors(const OperatorView& op) {
 
 InputReads::InputReads(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip,
                        RankShare share)
-    : graph_(graph), op_(op), sector_(chip.sector) {
+    : graph_(graph), op_(op), chip_(chip), share_(share), sector_(chip.sector) {
   const OperatorView view(graph, op);
   switch (op.kind) {
     case OperatorKind::attention:
@@ -53,6 +53,7 @@ InputReads::InputReads(const BoundGraph& graph, const BoundOperator& op, const O
 
 Bytes InputReads::bytes(int i) const {
   const OperatorView view(graph_, op_);
+  if (op_.kind == OperatorKind::fused) return fused_read_bytes(view, i, chip_, share_);
   if (by_sector_) return elementwise_read_bytes(view, i, sector_);
   const BoundTensor& tensor = view.input(i);
   if (i == 0) return tensor.bytes * first_;

@@ -25,6 +25,8 @@ class InputReads {
  private:
   const BoundGraph& graph_;
   const BoundOperator& op_;
+  const OnChip& chip_;
+  RankShare share_;
   Bytes sector_;
   double first_ = 1;        ///< part of input 0
   double later_ = 1;        ///< part of every other input

@@ -75,6 +75,7 @@ double gather_read_fraction(const OperatorView& op, Bytes sector);
 double scatter_read_fraction(const OperatorView& op);
 void scatter_demand(const OperatorView& op, const OnChip& chip, Demand& demand);
 Bytes elementwise_read_bytes(const OperatorView& op, int i, Bytes sector);
+Bytes fused_read_bytes(const OperatorView& op, int i, const OnChip& chip, RankShare share);
 double expert_read_fraction(const OperatorView& op, RankShare share);
 void grouped_gemm_demand(const OperatorView& op, Demand& demand);
 void dispatch_demand(const OperatorView& op, const OnChip& chip, Demand& demand);
@@ -85,6 +86,7 @@ void host_demand(const OperatorView& op, Demand& demand);
 void attention_backward_demand(const OperatorView& op, Demand& demand);
 void norm_backward_demand(const OperatorView& op, Demand& demand);
 void optimizer_demand(const OperatorView& op, Demand& demand);
+void fused_demand(const OperatorView& op, const OnChip& chip, Demand& demand);
 /// Unmasked (query, key) pairs of all sequences and query heads.
 double attention_pairs(const OperatorView& op);
 

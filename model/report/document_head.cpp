@@ -13,9 +13,16 @@ namespace floorline {
 
 namespace {
 
+/// An operator, or a part of a fused one.
+template <class Is>
+bool any_operator(const OperatorGraph& graph, Is is) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [&is](const Operator& op) {
+    return is(op) || std::any_of(op.parts.begin(), op.parts.end(), is);
+  });
+}
+
 bool has_kind(const OperatorGraph& graph, OperatorKind kind) {
-  return std::any_of(graph.ops.begin(), graph.ops.end(),
-                     [kind](const Operator& op) { return op.kind == kind; });
+  return any_operator(graph, [kind](const Operator& op) { return op.kind == kind; });
 }
 
 bool has_unit(const GraphFloors& floors, Unit unit) {
@@ -28,8 +35,7 @@ bool has_unit(const GraphFloors& floors, Unit unit) {
 }
 
 bool has_sparse(const OperatorGraph& graph) {
-  return std::any_of(graph.ops.begin(), graph.ops.end(),
-                     [](const Operator& op) { return op.sparse; });
+  return any_operator(graph, [](const Operator& op) { return op.sparse; });
 }
 
 /// What the links' amounts rest on: the fabric, and the size of a node.

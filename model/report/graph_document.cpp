@@ -39,7 +39,8 @@ Json sequences_json(const Operator& op) {
   return all;
 }
 
-Json operator_json(const Operator& op, const BoundOperator& bound, const OperatorGraph& graph) {
+/// As the file says it.
+Json operator_json(const Operator& op, const OperatorGraph& graph) {
   Json json = Json::object();
   json.set("name", op.name).set("kind", name_of(op.kind));
   json.set("inputs", names_json(op.inputs, graph)).set("outputs", names_json(op.outputs, graph));
@@ -54,7 +55,11 @@ Json operator_json(const Operator& op, const BoundOperator& bound, const Operato
   if (op.stated_traffic) json.set("stated_bytes", expression_json(*op.stated_traffic));
   if (op.work_scale != 1) json.set("flops_scale", op.work_scale);
   if (op.traffic_scale != 1) json.set("bytes_scale", op.traffic_scale);
-  json.set("times", bound.times);
+  if (!op.parts.empty()) {
+    Json parts = Json::array();
+    for (const Operator& part : op.parts) parts.push(operator_json(part, graph));
+    json.set("parts", std::move(parts));
+  }
   return json;
 }
 
@@ -161,7 +166,9 @@ Document graph_document(const GraphReport& report) {
   }
   Json ops = Json::array();
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    ops.push(operator_json(graph.ops[i], report.bound->ops[i], graph));
+    Json op = operator_json(graph.ops[i], graph);
+    op.set("times", report.bound->ops[i].times);
+    ops.push(std::move(op));
   }
   doc.json.set("symbols", std::move(symbols))
       .set("tensors", std::move(tensors))

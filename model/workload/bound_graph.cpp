@@ -83,6 +83,37 @@ void add_uses(const std::vector<TensorId>& ids, BoundGraph& bound, int& first, i
   }
 }
 
+BoundOperator laid_out(const Operator& op, BoundGraph& bound) {
+  BoundOperator b;
+  b.kind = op.kind;
+  b.compute = op.compute;
+  b.accumulate = op.accumulate;
+  b.sparse = op.sparse;
+  b.path = op.path;
+  b.access = op.access;
+  b.algorithm = op.algorithm;
+  b.work_scale = op.work_scale;
+  b.traffic_scale = op.traffic_scale;
+  add_uses(op.inputs, bound, b.first_input, b.input_count);
+  add_uses(op.outputs, bound, b.first_output, b.output_count);
+  b.first_sequence = static_cast<int>(bound.sequences.size());
+  b.sequence_count = static_cast<int>(op.sequences.size());
+  bound.sequences.insert(bound.sequences.end(), op.sequences.begin(), op.sequences.end());
+  return b;
+}
+
+/// visit(operator as written, its numbers): every operator, and the parts of fused ones.
+template <class Bound, class Visit>
+void each_operator(const OperatorGraph& graph, Bound& bound, Visit visit) {
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    visit(graph.ops[i], bound.ops[i]);
+    const auto first = static_cast<std::size_t>(bound.ops[i].first_part);
+    for (std::size_t k = 0; k < graph.ops[i].parts.size(); ++k) {
+      visit(graph.ops[i].parts[k], bound.parts[first + k]);
+    }
+  }
+}
+
 void lay_out(const OperatorGraph& graph, BoundGraph& bound) {
   bound.routing = graph.routing;
   bound.tensors.resize(graph.tensors.size());
@@ -90,21 +121,10 @@ void lay_out(const OperatorGraph& graph, BoundGraph& bound) {
     bound.tensors[t].role = graph.tensors[t].role;
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Operator& op = graph.ops[i];
-    BoundOperator b;
-    b.kind = op.kind;
-    b.compute = op.compute;
-    b.accumulate = op.accumulate;
-    b.sparse = op.sparse;
-    b.path = op.path;
-    b.access = op.access;
-    b.algorithm = op.algorithm;
-    b.work_scale = op.work_scale;
-    b.traffic_scale = op.traffic_scale;
-    add_uses(op.inputs, bound, b.first_input, b.input_count);
-    add_uses(op.outputs, bound, b.first_output, b.output_count);
-    b.first_sequence = static_cast<int>(bound.sequences.size());
-    b.sequence_count = static_cast<int>(op.sequences.size());
-    bound.sequences.insert(bound.sequences.end(), op.sequences.begin(), op.sequences.end());
+    BoundOperator b = laid_out(op, bound);
+    b.first_part = static_cast<int>(bound.parts.size());
+    b.part_count = static_cast<int>(op.parts.size());
+    for (const Operator& part : op.parts) bound.parts.push_back(laid_out(part, bound));
     for (const TensorId out : op.outputs) bound.tensors[index(out)].producer = static_cast<int>(i);
     bound.ops.push_back(b);
   }
@@ -203,20 +223,20 @@ void explain_sizes(const OperatorGraph& graph, const BoundGraph& bound, Diagnost
                       "more than 2^53 elements; expected a tensor that could exist");
     }
   }
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    BoundOperator scratch = bound.ops[i];
-    if (!fill_operator(graph.ops[i], graph.symbol_values, scratch)) {
-      diagnostics.add(graph.ops[i].at, "op." + graph.ops[i].name,
+  each_operator(graph, bound, [&](const Operator& written, const BoundOperator& b) {
+    BoundOperator scratch = b;
+    if (!fill_operator(written, graph.symbol_values, scratch)) {
+      diagnostics.add(written.at, "op." + written.name,
                       "a key is negative or not finite; expected numbers from 0 up");
     } else if (const char* wrong = contradiction(bound, scratch)) {
-      diagnostics.add(graph.ops[i].at, "op." + graph.ops[i].name, wrong);
+      diagnostics.add(written.at, "op." + written.name, wrong);
     } else if (!mask_agrees(bound, scratch)) {
-      diagnostics.add(graph.ops[i].at, "op." + graph.ops[i].name,
+      diagnostics.add(written.at, "op." + written.name,
                       key_or(scratch, Key::causal, 1) == 0
                           ? "window is counted under a causal mask only; expected causal = 1"
                           : "q_len is above kv_len; expected the new keys to be included");
     }
-  }
+  });
   for (const Repeat& repeat : graph.repeats) {
     if (is_size(repeat.times.evaluate(graph.symbol_values))) continue;
     diagnostics.add(repeat.at, "repeat." + repeat.name + ".times",
@@ -226,35 +246,33 @@ void explain_sizes(const OperatorGraph& graph, const BoundGraph& bound, Diagnost
 
 void explain_products(const OperatorGraph& graph, const BoundGraph& bound,
                       Diagnostics& diagnostics) {
-  for (std::size_t i = 0; i < bound.ops.size(); ++i) {
-    const BoundOperator& op = bound.ops[i];
-    if (op.kind != OperatorKind::gemm) continue;
+  each_operator(graph, bound, [&](const Operator& written, const BoundOperator& op) {
+    if (op.kind != OperatorKind::gemm) return;
     if (op.input_count == 0 || op.output_count == 0) {
-      diagnostics.add(graph.ops[i].at, "op." + graph.ops[i].name,
+      diagnostics.add(written.at, "op." + written.name,
                       "a matrix product needs inputs and an output");
-      continue;
+      return;
     }
     double k = op.attributes[static_cast<std::size_t>(Key::k)];
     if (std::isnan(k))
       k = bound.tensors[static_cast<std::size_t>(bound.inputs(op)[0].tensor)].last_dim;
-    if (product_agrees(bound, op, k)) continue;
+    if (product_agrees(bound, op, k)) return;
     diagnostics.add(
-        graph.ops[i].at, "op." + graph.ops[i].name,
+        written.at, "op." + written.name,
         "the tensors do not agree with k = " + std::to_string(static_cast<long long>(k)) +
             ": expected (first input / k) x (second input / k) elements in the output, "
             "times batch if the second input has one matrix for each product");
-  }
+  });
 }
 
 /// What a fused attention kernel could not be: uneven heads, more new tokens than keys.
 void explain_attention(const OperatorGraph& graph, const BoundGraph& bound,
                        Diagnostics& diagnostics) {
-  for (std::size_t i = 0; i < bound.ops.size(); ++i) {
-    const BoundOperator& op = bound.ops[i];
-    if (!is_attention(op.kind)) continue;
+  each_operator(graph, bound, [&](const Operator& written, const BoundOperator& op) {
+    if (!is_attention(op.kind)) return;
     const auto key = [&op](Key k) { return op.attributes[static_cast<std::size_t>(k)]; };
     const auto complain = [&](const char* what) {
-      diagnostics.add(graph.ops[i].at, "op." + graph.ops[i].name, what);
+      diagnostics.add(written.at, "op." + written.name, what);
     };
     const double q_heads = key(Key::q_heads);
     const double kv_heads = key(Key::kv_heads);
@@ -269,7 +287,7 @@ void explain_attention(const OperatorGraph& graph, const BoundGraph& bound,
     for (const SequenceGroup& s : bound.sequences_of(op)) {
       if (causal && s.q_len > s.kv_len) complain("a sequence has q_len above kv_len");
     }
-  }
+  });
 }
 
 /// What an iteration makes must be what the next one reads: as many elements of the same storage.
@@ -295,11 +313,10 @@ bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values, B
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     fine = measure(graph.tensors[t], symbol_values, bound.tensors[t]) && fine;
   }
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    fine = fill_operator(graph.ops[i], symbol_values, bound.ops[i]) && fine;
-    fine =
-        fine && mask_agrees(bound, bound.ops[i]) && contradiction(bound, bound.ops[i]) == nullptr;
-  }
+  each_operator(graph, bound, [&](const Operator& op, BoundOperator& b) {
+    fine = fill_operator(op, symbol_values, b) && fine;
+    fine = fine && mask_agrees(bound, b) && contradiction(bound, b) == nullptr;
+  });
   for (std::size_t r = 0; r < graph.repeats.size(); ++r) {
     bound.repeats[r].times = graph.repeats[r].times.evaluate(symbol_values);
     fine = fine && is_size(bound.repeats[r].times);

@@ -43,6 +43,7 @@ struct BoundOperator {
   int first_input = 0, input_count = 0;
   int first_output = 0, output_count = 0;
   int first_sequence = 0, sequence_count = 0;
+  int first_part = 0, part_count = 0;  ///< of kind fused, in BoundGraph::parts
   Flops stated_work{-1};  ///< < 0: none
   Bytes stated_traffic{-1};
   double work_scale = 1;
@@ -64,6 +65,7 @@ struct BoundCarry {
 struct BoundGraph {
   std::vector<BoundTensor> tensors;
   std::vector<BoundOperator> ops;
+  std::vector<BoundOperator> parts;  ///< of all fused operators
   std::vector<TensorUse> uses;
   std::vector<SequenceGroup> sequences;
   std::vector<BoundRepeat> repeats;
@@ -78,6 +80,9 @@ struct BoundGraph {
   }
   [[nodiscard]] std::span<const SequenceGroup> sequences_of(const BoundOperator& op) const {
     return {sequences.data() + op.first_sequence, static_cast<std::size_t>(op.sequence_count)};
+  }
+  [[nodiscard]] std::span<const BoundOperator> parts_of(const BoundOperator& op) const {
+    return {parts.data() + op.first_part, static_cast<std::size_t>(op.part_count)};
   }
 };
 

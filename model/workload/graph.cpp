@@ -116,6 +116,44 @@ void check_repeats(const OperatorGraph& graph, Diagnostics& diagnostics) {
   }
 }
 
+/// The parts of a fused operator read its inputs and what parts before them made, and make all that
+/// it writes. What stays inside is seen by nobody else.
+void check_parts(const OperatorGraph& graph, Diagnostics& diagnostics) {
+  std::vector<int> uses(graph.tensors.size(), 0);
+  for (const Operator& op : graph.ops) {
+    for (const TensorId t : op.inputs) ++uses[index(t)];
+    for (const TensorId t : op.outputs) ++uses[index(t)];
+  }
+  std::vector<int> made(graph.tensors.size(), -1);
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const Operator& op = graph.ops[i];
+    const auto complain = [&](const Operator& part, TensorId t, const char* what) {
+      diagnostics.add(part.at, "op." + op.name + ".parts." + part.name,
+                      "\"" + graph.tensors[index(t)].name + "\" " + what);
+    };
+    for (const Operator& part : op.parts) {
+      for (const TensorId t : part.inputs) {
+        if (made[index(t)] != static_cast<int>(i) && !is_any_of(op.inputs, t))
+          complain(part, t, "is neither an input of the whole nor made by a part before");
+      }
+      for (const TensorId t : part.outputs) {
+        const bool inside = !is_any_of(op.outputs, t);
+        if (made[index(t)] >= 0) complain(part, t, "is made by another part too");
+        if (inside && uses[index(t)] > 0) {
+          complain(part, t, "is used outside; expected it among the outputs of the whole");
+        }
+        if (inside && graph.tensors[index(t)].role != TensorRole::intermediate)
+          complain(part, t, "leaves the graph; expected it among the outputs of the whole");
+        made[index(t)] = static_cast<int>(i);
+      }
+    }
+    for (const TensorId t : op.outputs) {
+      if (!op.parts.empty() && made[index(t)] != static_cast<int>(i))
+        complain(op, t, "is made by no part");
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(TensorRole role) { return kRoleNames[static_cast<std::size_t>(role)]; }
@@ -157,6 +195,7 @@ void check_graph(const OperatorGraph& graph, Diagnostics& diagnostics) {
   check_producers(graph, diagnostics);
   check_repeats(graph, diagnostics);
   check_carried_roles(graph, diagnostics);
+  check_parts(graph, diagnostics);
 }
 
 }  // namespace floorline

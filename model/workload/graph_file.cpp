@@ -23,6 +23,7 @@ struct Entry {
 /// More than any graph that people or models write; names are looked up one by one.
 constexpr std::size_t kMostEntries = 20000;
 constexpr std::size_t kMostSymbols = 4096;
+constexpr std::size_t kMostParts = 1024;  // of a fused operator
 
 std::vector<Entry> entries(TableReader& root, const char* singular, const char* plural) {
   std::vector<Entry> all;
@@ -180,33 +181,71 @@ class GraphReader {
   void read_operators(TableReader& root) {
     for (const Entry& entry : entries(root, "op", "ops")) {
       TableReader table(*entry.node, entry.path, diagnostics_);
-      Operator op;
-      op.name = entry.name.empty() ? table.required_text("name") : entry.name;
-      op.at = entry.node->at;
-      if (graph_.find_op(op.name))
-        table.error("name", "operator \"" + op.name + "\" is there already");
-      const std::string kind_name = table.required_text("kind");
-      const auto kind = operator_kind_from(kind_name);
-      if (!kind) {
-        if (!kind_name.empty()) {
-          table.error("kind", "\"" + kind_name + "\" is not an operator kind" +
-                                  did_you_mean(kind_name, operator_kind_names()));
-        }
-        table.ignore_unread();
+      const std::string name = entry.name.empty() ? table.required_text("name") : entry.name;
+      if (graph_.find_op(name)) table.error("name", "operator \"" + name + "\" is there already");
+      auto op = read_operator(table, name, entry.node->at);
+      if (!op) continue;
+      if (op->kind == OperatorKind::fused) read_parts(table, *op);
+      graph_.ops.push_back(std::move(*op));
+    }
+  }
+
+  /// Nothing where the kind is not known.
+  std::optional<Operator> read_operator(TableReader& table, const std::string& name,
+                                        const Position& at) {
+    Operator op;
+    op.name = name;
+    op.at = at;
+    const std::string kind_name = table.required_text("kind");
+    const auto kind = operator_kind_from(kind_name);
+    if (!kind) {
+      if (!kind_name.empty()) {
+        table.error("kind", "\"" + kind_name + "\" is not an operator kind" +
+                                did_you_mean(kind_name, operator_kind_names()));
+      }
+      table.ignore_unread();
+      return std::nullopt;
+    }
+    op.kind = *kind;
+    op.inputs = tensor_list(table, "inputs");
+    op.outputs = tensor_list(table, "outputs");
+    read_attributes(table, op);
+    read_precisions(table, op);
+    read_path(table, op);
+    read_access(table, op);
+    read_sequences(table, op);
+    for (const char* printed : {"times", "repeat"}) table.node(printed);
+    read_stated(table, op);
+    require_operands(table, op);
+    return op;
+  }
+
+  /// What one kernel does, operators as above, producers first. Their bytes are those of the whole.
+  void read_parts(TableReader& table, Operator& op) {
+    const Node* parts = table.required_node("parts", "a list of operators, producers first");
+    if (parts == nullptr) return;
+    if (parts->kind != Node::Kind::array || parts->items.empty()) {
+      table.error("parts", "expected a list of operators, producers first");
+      return;
+    }
+    if (parts->items.size() > kMostParts) {
+      table.error("parts", "more than " + std::to_string(kMostParts) + "; expected fewer");
+      return;
+    }
+    for (std::size_t i = 0; i < parts->items.size(); ++i) {
+      const std::string path = table.path_of("parts") + "[" + std::to_string(i) + "]";
+      TableReader row(parts->items[i], path, diagnostics_);
+      auto part = read_operator(row, row.required_text("name"), parts->items[i].at);
+      if (!part) continue;
+      if (part->kind == OperatorKind::fused) {
+        row.error("kind", "a part cannot be fused itself; expected its parts in its place");
+        row.ignore_unread();
         continue;
       }
-      op.kind = *kind;
-      op.inputs = tensor_list(table, "inputs");
-      op.outputs = tensor_list(table, "outputs");
-      read_attributes(table, op);
-      read_precisions(table, op);
-      read_path(table, op);
-      read_access(table, op);
-      read_sequences(table, op);
-      for (const char* printed : {"times", "repeat"}) table.node(printed);
-      read_stated(table, op);
-      require_operands(table, op);
-      graph_.ops.push_back(std::move(op));
+      if (part->stated_traffic || part->traffic_scale != 1) {
+        row.error("stated_bytes", "the bytes of a part are those of the fused operator's tensors");
+      }
+      op.parts.push_back(std::move(*part));
     }
   }
 

@@ -90,6 +90,11 @@ class OpText {
                            did_you_mean(kind_name, operator_kind_names()));
       return;
     }
+    if (kind == OperatorKind::fused) {
+      diagnostics_.add(at(words.front().second), "",
+                       "fused is a kind of graph files only (floorline fuse makes them)");
+      return;
+    }
     info_ = is_moe ? &moe_shorthand() : &info(*kind);
     graph_.name = kind_name;
     for (std::size_t i = 1; i < words.size(); ++i) read_word(words[i].first, words[i].second);

@@ -194,10 +194,19 @@ std::vector<KindInfo> host_kinds() {
            {}}};
 }
 
+std::vector<KindInfo> fused_kinds() {
+  return {{OperatorKind::fused,
+           "fused",
+           "operators that one kernel does (parts of a graph file; floorline fuse makes them)",
+           {},
+           {},
+           {}}};
+}
+
 std::vector<KindInfo> all_kinds() {
   std::vector<KindInfo> all = arithmetic_kinds();
-  for (auto* part :
-       {movement_kinds, access_kinds, routed_kinds, recurrent_kinds, host_kinds, training_kinds}) {
+  for (auto* part : {movement_kinds, access_kinds, routed_kinds, recurrent_kinds, host_kinds,
+                     training_kinds, fused_kinds}) {
     for (KindInfo& kind : part()) all.push_back(std::move(kind));
   }
   return all;

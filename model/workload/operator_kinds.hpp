@@ -47,8 +47,9 @@ enum class OperatorKind : std::uint8_t {
   norm_backward,
   cross_entropy,
   optimizer,
+  fused,
 };
-inline constexpr int kOperatorKindCount = 34;
+inline constexpr int kOperatorKindCount = 35;
 
 /// Numeric keys of operators, in --op and in graph files.
 enum class Key : std::uint8_t {

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/report/fuse_document.hpp"
+
+#include "model/quantity/unit_names.hpp"
+#include "model/report/document_head.hpp"
+#include "model/report/floor_json.hpp"
+#include "model/report/resource_words.hpp"
+
+namespace floorline {
+
+namespace {
+
+Json ratio_json(Seconds before, Seconds after) {
+  return after > Seconds(0) ? Json(before / after) : Json();
+}
+
+std::string ratio_text(Seconds before, Seconds after) {
+  return after > Seconds(0) ? factor_text(before / after) : "-";
+}
+
+Bytes on_chip(const GroupFusion& group) {
+  Bytes sum(0);
+  for (const OnChipNeed& need : group.needs) sum += need.bytes;
+  return sum;
+}
+
+Json times_json(const GroupTimes& times, bool any_known) {
+  return Json::object()
+      .set("cold_s", times.cold.in_base_units())
+      .set("any_residency_s", any_known ? Json(times.any.in_base_units()) : Json())
+      .set("hbm_bytes", times.hbm.in_base_units())
+      .set("binding", times.cold > Seconds(0) ? Json(name_of(times.binding)) : Json());
+}
+
+Json tensors_json(const GroupFusion& group) {
+  Json all = Json::array();
+  for (const TensorTraffic& t : group.tensors) {
+    Json row = Json::object();
+    row.set("name", t.name)
+        .set("read_bytes_before", t.read_before.in_base_units())
+        .set("written_bytes_before", t.written_before.in_base_units());
+    const bool known = group.after.has_value();
+    row.set("read_bytes_after", known ? Json(t.read_after.in_base_units()) : Json())
+        .set("written_bytes_after", known ? Json(t.written_after.in_base_units()) : Json());
+    all.push(std::move(row));
+  }
+  return all;
+}
+
+Json group_json(const GroupFusion& group, bool keep_known) {
+  Json json = Json::object();
+  json.set("name", group.name).set("operators", json_of(group.operators)).set("count", group.times);
+  json.set("legal", group.refusals.empty());
+  Json refused = Json::array();
+  for (const FusionRefusal& r : group.refusals)
+    refused.push(Json::object().set("rule", name_of(r.rule)).set("reason", r.reason));
+  json.set("refused", std::move(refused)).set("conditions", json_of(group.conditions));
+  json.set("on_chip_bytes", on_chip(group).in_base_units());
+  json.set("intermediate_bytes", group.inside.in_base_units());
+  json.set("before", times_json(group.before, keep_known));
+  json.set("after", group.after ? times_json(*group.after, keep_known) : Json());
+  json.set("floor_ratio", group.after ? ratio_json(group.before.cold, group.after->cold) : Json());
+  json.set("floor_ratio_any_residency", group.after && keep_known
+                                            ? ratio_json(group.before.any, group.after->any)
+                                            : Json());
+  json.set("traffic_ratio", group.after && group.before.hbm > Bytes(0)
+                                ? Json(group.after->hbm / group.before.hbm)
+                                : Json());
+  json.set("tensors", tensors_json(group));
+  return json;
+}
+
+Json launches_json(const Launches& launches) {
+  return Json::object()
+      .set("evidence", "expectation")
+      .set("before", launches.before)
+      .set("after", launches.after)
+      .set("saved_s", launches.saved ? Json(launches.saved->in_base_units()) : Json());
+}
+
+Json ratios_json(const FusionResult& r) {
+  if (!r.after) return Json();
+  const GraphFloors& a = r.before.floors;
+  const GraphFloors& b = r.after->floors;
+  Json json = Json::object();
+  const auto add = [&](const char* name, const ResidencyTimes& x, const ResidencyTimes& y) {
+    json.set(name, Json::object()
+                       .set("cold", ratio_json(x.cold, y.cold))
+                       .set("any_residency", a.any_known ? ratio_json(x.any, y.any) : Json()));
+  };
+  add("serial", a.serial, b.serial);
+  add("critical_path", a.critical_path, b.critical_path);
+  add("fused", a.fused, b.fused);
+  return json;
+}
+
+Json search_json(const FusionPlan& plan) {
+  return Json::object().set("exact", plan.exact).set("cut", json_of(plan.cut));
+}
+
+/// The whole document under the output contract.
+Json document_json(const FuseReport& report, const std::vector<std::string>& assumed,
+                   const std::vector<std::string>& notes) {
+  const FusionResult& r = *report.result;
+  Json json = document_head("fuse");
+  json.set("inputs", Json::object()
+                         .set("workload", report.workload)
+                         .set("device", device_json(*report.machine))
+                         .set("set", json_of(report.set))
+                         .set("groups", json_of(report.groups))
+                         .set("search", r.plan.has_value()));
+  json.set("assumptions", json_of(assumed)).set("notes", json_of(notes));
+  json.set("legal", r.legal());
+  if (r.plan) json.set("search", search_json(*r.plan));
+  Json groups = Json::array();
+  for (const GroupFusion& group : r.groups)
+    groups.push(group_json(group, report.machine->chip.keep_known));
+  json.set("groups", std::move(groups)).set("launches", launches_json(r.launches));
+  json.set("before", json_of_total(r.before.floors, report.ranks));
+  json.set("after", r.after ? json_of_total(r.after->floors, report.ranks) : Json());
+  json.set("floor_ratio",
+           r.after ? ratio_json(r.before.floors.serial.cold, r.after->floors.serial.cold) : Json());
+  json.set("floor_ratios", ratios_json(r));
+  return json;
+}
+
+std::string bytes_text(Bytes b) { return b > Bytes(0) ? to_text(b) : "-"; }
+
+Table tensor_table(const GroupFusion& group) {
+  Table table;
+  table.title = "Traffic a tensor";
+  table.columns = {{"tensor", false},    {"read before", true}, {"written before", true},
+                   {"read after", true}, {"written after", true}};
+  TensorTraffic sum;
+  for (const TensorTraffic& t : group.tensors) {
+    table.rows.push_back({t.name, bytes_text(t.read_before), bytes_text(t.written_before),
+                          bytes_text(t.read_after), bytes_text(t.written_after)});
+    sum.read_before += t.read_before;
+    sum.written_before += t.written_before;
+    sum.read_after += t.read_after;
+    sum.written_after += t.written_after;
+  }
+  table.totals = {"all", bytes_text(sum.read_before), bytes_text(sum.written_before),
+                  bytes_text(sum.read_after), bytes_text(sum.written_after)};
+  return table;
+}
+
+Table floor_table(const GroupTimes& before, const GroupTimes& after, bool keep_known) {
+  Table table;
+  table.columns = {{"", false}, {"before", true}, {"after", true}, {"ratio", true}};
+  table.rows.push_back({"HBM traffic, cold", to_text(before.hbm), to_text(after.hbm),
+                        after.hbm > Bytes(0) ? factor_text(before.hbm / after.hbm) : "-"});
+  table.rows.push_back({"floor, cold", to_text(before.cold), to_text(after.cold),
+                        ratio_text(before.cold, after.cold)});
+  table.rows.push_back({"floor, any residency", keep_known ? to_text(before.any) : "not known",
+                        keep_known ? to_text(after.any) : "not known",
+                        keep_known ? ratio_text(before.any, after.any) : "-"});
+  table.rows.push_back({"bound by", words_for(before.binding), words_for(after.binding), ""});
+  return table;
+}
+
+Section group_section(const GroupFusion& group, const OnChip& chip) {
+  Section section;
+  section.title = group.name;
+  if (group.times != 1) section.fields.push_back({"count", exact_text(group.times)});
+  section.fields.push_back({group.after ? "vanishes" : "would vanish",
+                            to_text(group.inside) + " of intermediates a pass"});
+  for (const FusionRefusal& r : group.refusals)
+    section.lines.push_back("refused (" + std::string(name_of(r.rule)) + "): " + r.reason);
+  if (!group.after) return section;
+  if (on_chip(group) > Bytes(0))
+    section.fields.push_back({"on chip", to_text(on_chip(group)) + " in one SM"});
+  for (const std::string& line : group.conditions) section.lines.push_back("- " + line);
+  if (chip.keep_known && group.inside <= chip.keep && group.inside > Bytes(0)) {
+    section.lines.push_back("- intermediates of " + to_text(group.inside) + " fit into S_keep = " +
+                            to_text(chip.keep) +
+                            ": where they stay there, less is gained than cold");
+  }
+  section.tables.push_back(floor_table(group.before, *group.after, chip.keep_known));
+  section.tables.push_back(tensor_table(group));
+  return section;
+}
+
+Section whole_section(const FuseReport& report) {
+  const FusionResult& r = *report.result;
+  Section section;
+  section.title = "The whole";
+  Table table;
+  table.columns = {{"", false}, {"before", true}, {"after", true}, {"ratio", true}};
+  const bool any = r.before.floors.any_known;
+  const auto row = [&](const char* name, Seconds a, Seconds b, bool known) {
+    table.rows.push_back({name, known ? to_text(a) : "not known", known ? to_text(b) : "not known",
+                          known ? ratio_text(a, b) : "-"});
+  };
+  const GraphFloors& a = r.before.floors;
+  const GraphFloors& b = r.after->floors;
+  row("serial floor, cold", a.serial.cold, b.serial.cold, true);
+  row("serial floor, any residency", a.serial.any, b.serial.any, any);
+  row("fused floor, cold", a.fused.cold, b.fused.cold, true);
+  table.rows.push_back({"launches (expectation only)", exact_text(r.launches.before),
+                        exact_text(r.launches.after),
+                        r.launches.saved ? "saves " + to_text(*r.launches.saved) : ""});
+  table.footnotes.push_back("a ratio of floors is not a promise; no floor has launch time");
+  section.tables.push_back(std::move(table));
+  return section;
+}
+
+Table csv_table(const FusionResult& r) {
+  Table csv;
+  for (const char* name : {"group", "legal", "hbm_bytes_before", "hbm_bytes_after", "cold_s_before",
+                           "cold_s_after", "any_residency_s_before", "any_residency_s_after",
+                           "floor_ratio", "intermediate_bytes", "refused"}) {
+    csv.columns.push_back({name, false});
+  }
+  for (const GroupFusion& g : r.groups) {
+    std::string refused;
+    for (const FusionRefusal& f : g.refusals) refused += (refused.empty() ? "" : "; ") + f.reason;
+    const auto after = [&g](auto amount) {
+      return g.after ? exact_text(amount(*g.after).in_base_units()) : std::string();
+    };
+    csv.rows.push_back({g.name, g.refusals.empty() ? "true" : "false",
+                        exact_text(g.before.hbm.in_base_units()),
+                        after([](const GroupTimes& t) { return t.hbm; }),
+                        exact_text(g.before.cold.in_base_units()),
+                        after([](const GroupTimes& t) { return t.cold; }),
+                        exact_text(g.before.any.in_base_units()),
+                        after([](const GroupTimes& t) { return t.any; }),
+                        g.after && g.after->cold > Seconds(0)
+                            ? exact_text(g.before.cold / g.after->cold)
+                            : "",
+                        exact_text(g.inside.in_base_units()), refused});
+  }
+  return csv;
+}
+
+}  // namespace
+
+Document fuse_document(const FuseReport& report) {
+  const FusionResult& r = *report.result;
+  std::vector<std::string> notes = report.notes;
+  for (const std::string& line : floor_conditions(r.before, report.machine))
+    notes.push_back("condition: " + line);
+  if (!r.launches.saved) {
+    notes.push_back("no launch time: device " + report.machine->device.name +
+                    " does not state overhead.kernel_launch");
+  }
+  if (!report.machine->chip.keep_known) {
+    notes.push_back("no any-residency memory floor: device " + report.machine->device.name +
+                    " does not state memory.l2.capacity");
+  }
+  const std::vector<std::string> assumed =
+      unique_lines({r.before.graph.assumptions, report.assumptions});
+  Document doc;
+  doc.json = document_json(report, assumed, notes);
+  Section head;
+  head.title = report.workload + " on " + device_line(*report.machine);
+  if (r.plan) {
+    head.fields.push_back({"search", r.plan->exact ? "exact" : "cut"});
+    for (const std::string& line : r.plan->cut) head.lines.push_back("- " + line);
+    if (r.groups.empty()) head.lines.push_back("no legal fusion lowers the serial cold floor");
+  }
+  if (!r.legal()) head.lines.push_back("cannot be one kernel:");
+  doc.sections.push_back(std::move(head));
+  for (const GroupFusion& group : r.groups)
+    doc.sections.push_back(group_section(group, report.machine->chip));
+  if (r.legal()) {
+    doc.sections.push_back(whole_section(report));
+  } else {
+    doc.sections.push_back({"As it is", {{"serial floor, cold", to_text(r.before.floors.serial.cold)}},
+                            {}, {}});
+  }
+  doc.sections.push_back(
+      {"Conditions and assumptions", {}, small_print_lines(notes, assumed), {}});
+  doc.csv = csv_table(r);
+  return doc;
+}
+
+}  // namespace floorline

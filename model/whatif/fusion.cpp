@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/whatif/fusion.hpp"
+
+#include <algorithm>
+
+#include "model/demand/input_reads.hpp"
+#include "model/input/diagnostic.hpp"
+
+namespace floorline {
+
+namespace {
+
+Position here() { return position_in("command line"); }
+
+std::vector<std::string> operator_names(const OperatorGraph& graph) {
+  std::vector<std::string> names;
+  for (const Operator& op : graph.ops) names.push_back(op.name);
+  return names;
+}
+
+FusionGroup group_of(const OperatorGraph& graph, const std::vector<std::string>& names,
+                     std::vector<bool>& taken, Diagnostics& diagnostics) {
+  FusionGroup group;
+  for (const std::string& name : names) {
+    const auto op = graph.find_op(name);
+    if (!op) {
+      diagnostics.add(here(), "--group",
+                      "there is no operator \"" + name + "\" in " + graph.name +
+                          did_you_mean(name, operator_names(graph)));
+      continue;
+    }
+    if (taken[index(*op)]) {
+      diagnostics.add(here(), "--group", "\"" + name + "\" is named twice; expected each once");
+      continue;
+    }
+    taken[index(*op)] = true;
+    group.push_back(*op);
+  }
+  if (names.size() < 2)
+    diagnostics.add(here(), "--group", "expected two operators or more, such as a,b,c");
+  std::sort(group.begin(), group.end());
+  return group;
+}
+
+/// What the operator reads and writes of each of its tensors, over all its iterations.
+template <class Visit>
+void each_traffic(const Evaluation& e, std::size_t op, const OnChip& chip, Visit visit) {
+  const BoundOperator& b = e.bound.ops[op];
+  const InputReads reads(e.bound, b, chip);
+  for (int i = 0; i < b.input_count; ++i) {
+    const TensorUse& use = e.bound.inputs(b)[static_cast<std::size_t>(i)];
+    if (!use.again) visit(use.tensor, reads.bytes(i) * b.times, Bytes(0));
+  }
+  for (const TensorUse& use : e.bound.outputs(b)) {
+    if (use.again) continue;
+    visit(use.tensor, Bytes(0), e.bound.tensors[static_cast<std::size_t>(use.tensor)].bytes * b.times);
+  }
+}
+
+GroupTimes times_before(const Evaluation& e, const FusionGroup& group) {
+  GroupTimes times;
+  Seconds longest(-1);
+  for (const OperatorId id : group) {
+    const OperatorFloors& f = e.floors.ops[index(id)];
+    times.cold += f.cold.time() * f.times;
+    times.any += f.any.time() * f.times;
+    times.hbm += (f.demand.hbm_read + f.demand.hbm_write) * f.times;
+    if (f.cold.binding < 0 || f.cold.time() <= longest) continue;
+    longest = f.cold.time();
+    times.binding = f.cold.binding_term().resource;
+  }
+  return times;
+}
+
+GroupFusion described(const Evaluation& e, const FusionRules& rules, const FusionGroup& group,
+                      const OnChip& chip) {
+  GroupFusion result;
+  result.name = fused_name(e.graph, group);
+  for (const OperatorId id : group) result.operators.push_back(e.graph.ops[index(id)].name);
+  result.times = e.floors.ops[index(group.front())].times;
+  result.refusals = rules.refusals(group);
+  if (result.refusals.empty()) {
+    result.conditions = rules.conditions(group);
+    result.needs = rules.needs(group);
+  }
+  for (const TensorId t : border_of(e.graph, group).inside)
+    result.inside += e.bound.tensors[index(t)].bytes;
+  result.before = times_before(e, group);
+  std::vector<int> row(e.bound.tensors.size(), -1);
+  for (const OperatorId id : group) {
+    each_traffic(e, index(id), chip, [&](int t, Bytes read, Bytes written) {
+      int& at = row[static_cast<std::size_t>(t)];
+      if (at < 0) {
+        at = static_cast<int>(result.tensors.size());
+        result.tensors.push_back({e.graph.tensors[static_cast<std::size_t>(t)].name});
+      }
+      result.tensors[static_cast<std::size_t>(at)].read_before += read;
+      result.tensors[static_cast<std::size_t>(at)].written_before += written;
+    });
+  }
+  return result;
+}
+
+void add_after(const Evaluation& after, const OnChip& chip, GroupFusion& group) {
+  // Parts of what was fused before belong to the new operator: found by its first part.
+  const auto op = std::find_if(after.graph.ops.begin(), after.graph.ops.end(),
+                               [&](const Operator& o) { return o.name == group.name; });
+  const auto i = static_cast<std::size_t>(op - after.graph.ops.begin());
+  const OperatorFloors& f = after.floors.ops[i];
+  GroupTimes times;
+  times.cold = f.cold.time() * f.times;
+  times.any = f.any.time() * f.times;
+  times.hbm = (f.demand.hbm_read + f.demand.hbm_write) * f.times;
+  if (f.cold.binding >= 0) times.binding = f.cold.binding_term().resource;
+  group.before.any = std::max(group.before.any, times.any);
+  group.after = times;
+  each_traffic(after, i, chip, [&](int t, Bytes read, Bytes written) {
+    const std::string& name = after.graph.tensors[static_cast<std::size_t>(t)].name;
+    for (TensorTraffic& row : group.tensors) {
+      if (row.name != name) continue;
+      row.read_after += read;
+      row.written_after += written;
+    }
+  });
+}
+
+double launches_of(const Evaluation& e) {
+  double launches = 0;
+  for (std::size_t i = 0; i < e.graph.ops.size(); ++i) {
+    if (e.graph.ops[i].kind != OperatorKind::host) launches += e.floors.ops[i].times;
+  }
+  return launches;
+}
+
+void count_launches(const DeviceSpec& device, FusionResult& result) {
+  result.launches.before = launches_of(result.before);
+  result.launches.after = result.after ? launches_of(*result.after) : result.launches.before;
+  for (const OverheadSpec& overhead : device.overheads) {
+    if (overhead.name != "kernel_launch" || !overhead.time) continue;
+    result.launches.saved =
+        overhead.time->value * (result.launches.before - result.launches.after);
+  }
+}
+
+/// Groups that are legal one by one but not together are refused together.
+void check_order(const FusionRules& rules, const OperatorGraph& graph,
+                 const std::vector<FusionGroup>& groups, std::vector<GroupFusion>& all) {
+  if (can_be_ordered(rules, graph.ops.size(), groups)) return;
+  for (GroupFusion& group : all) {
+    group.refusals.push_back(
+        {FusionRule::convex, "the groups would wait for one another in a circle"});
+  }
+}
+
+FusionResult result_of(Evaluation before, const Machine& machine, const FusionRules& rules,
+                       const std::vector<FusionGroup>& groups) {
+  FusionResult result;
+  for (const FusionGroup& group : groups)
+    result.groups.push_back(described(before, rules, group, machine.chip));
+  const auto legal = [](const GroupFusion& g) { return g.refusals.empty(); };
+  if (std::all_of(result.groups.begin(), result.groups.end(), legal))
+    check_order(rules, before.graph, groups, result.groups);
+  if (std::all_of(result.groups.begin(), result.groups.end(), legal)) {
+    OperatorGraph graph = fused_graph(before.graph, std::span<const FusionGroup>(groups));
+    for (const GroupFusion& group : result.groups) {
+      for (const std::string& line : group.conditions)
+        graph.notes.push_back("if " + group.name + " is one kernel: " + line);
+    }
+    result.after = evaluate(std::move(graph), machine);
+    for (GroupFusion& group : result.groups) add_after(*result.after, machine.chip, group);
+  }
+  result.before = std::move(before);
+  count_launches(machine.device, result);
+  return result;
+}
+
+}  // namespace
+
+FusionResult fuse_groups(Evaluation before, const Machine& machine,
+                         const std::vector<std::vector<std::string>>& groups) {
+  Diagnostics diagnostics;
+  std::vector<bool> taken(before.graph.ops.size(), false);
+  std::vector<FusionGroup> all;
+  for (const std::vector<std::string>& names : groups)
+    all.push_back(group_of(before.graph, names, taken, diagnostics));
+  diagnostics.throw_if_any();
+  const UnitMemory memory = unit_memory(machine.device);
+  const OperatorGraph graph = before.graph;
+  const BoundGraph bound = before.bound;
+  const FusionRules rules(graph, bound, memory);
+  return result_of(std::move(before), machine, rules, all);
+}
+
+FusionResult fuse_best(Evaluation before, const Machine& machine) {
+  const UnitMemory memory = unit_memory(machine.device);
+  const OperatorGraph graph = before.graph;
+  const BoundGraph bound = before.bound;
+  const FusionRules rules(graph, bound, memory);
+  FusionPlan plan = search_fusions(before, machine, rules);
+  FusionResult result = result_of(std::move(before), machine, rules, plan.groups);
+  result.plan = std::move(plan);
+  return result;
+}
+
+}  // namespace floorline

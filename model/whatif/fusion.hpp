@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a fusion buys: traffic a tensor, floors cold and at any residency, launches, intermediates,
+// before and after; or why the group cannot be one kernel. A ratio of floors is not a promise: at any
+// residency an intermediate that fits into S_keep need not have crossed HBM before either.
+// Launches are counted for the expectation's side only: no floor has launch time.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/evaluate.hpp"
+#include "model/rewrite/fuse_rules.hpp"
+#include "model/whatif/fusion_search.hpp"
+
+namespace floorline {
+
+/// HBM bytes of all iterations, cold.
+struct TensorTraffic {
+  std::string name;
+  Bytes read_before{0}, written_before{0};
+  Bytes read_after{0}, written_after{0};
+};
+
+struct GroupTimes {
+  Seconds cold{0};
+  Seconds any{0};  ///< kernels do not overlap; before: at least what one kernel needs
+  Bytes hbm{0};    ///< cold
+  ResourceId binding;
+};
+
+struct GroupFusion {
+  std::string name;
+  std::vector<std::string> operators;
+  double times = 1;
+  std::vector<FusionRefusal> refusals;  ///< empty: legal
+  std::vector<std::string> conditions;
+  std::vector<OnChipNeed> needs;
+  Bytes inside{0};  ///< of one iteration: what vanishes, or would
+  std::vector<TensorTraffic> tensors;
+  GroupTimes before;
+  std::optional<GroupTimes> after;
+};
+
+struct Launches {
+  double before = 0;
+  double after = 0;
+  std::optional<Seconds> saved;  ///< absent: the device states no launch time
+};
+
+struct FusionResult {
+  Evaluation before;
+  std::optional<Evaluation> after;  ///< absent when a group is refused
+  std::vector<GroupFusion> groups;
+  std::optional<FusionPlan> plan;  ///< of a search
+  Launches launches;
+  [[nodiscard]] bool legal() const { return after.has_value(); }
+};
+
+/// Groups by operators' names. Throws InputError for names that do not exist, groups of fewer than
+/// two, operators in two groups.
+FusionResult fuse_groups(Evaluation before, const Machine& machine,
+                         const std::vector<std::vector<std::string>>& groups);
+FusionResult fuse_best(Evaluation before, const Machine& machine);
+
+}  // namespace floorline
