@@ -11,7 +11,8 @@ namespace {
 
 using KeyValues = std::vector<std::pair<std::string, std::string>>;
 
-void add_op(const std::string& op, KeyValues& all) {
+/// 'KIND key=value …', of --op or of an experiment.
+void add_words(const std::string& op, const std::string& prefix, KeyValues& all) {
   std::size_t i = 0;
   bool first = true;
   while (i < op.size()) {
@@ -21,9 +22,9 @@ void add_op(const std::string& op, KeyValues& all) {
     const std::string word = op.substr(begin, end - begin);
     const std::size_t equals = word.find('=');
     if (first) {
-      all.emplace_back("kind", word);
+      all.emplace_back(prefix + "kind", word);
     } else {
-      all.emplace_back(word.substr(0, equals),
+      all.emplace_back(prefix + word.substr(0, equals),
                        equals == std::string::npos ? "" : word.substr(equals + 1));
     }
     first = false;
@@ -42,13 +43,12 @@ void add_setting(const std::string& text, KeyValues& all) {
 
 KeyValues keys_of(const HypothesisCase& c) {
   KeyValues all;
-  add_op(c.op, all);
+  add_words(c.op, "", all);
   if (!c.workload.empty()) all.emplace_back("workload", c.workload);
   for (const std::string& text : c.set) add_setting(text, all);
   if (!c.device.empty()) all.emplace_back("device", c.device);
   all.emplace_back("schedule", name_of(c.schedule));
-  if (!c.experiment.empty()) all.emplace_back("experiment", c.experiment);
-  for (const auto& [key, value] : c.settings) all.emplace_back("settings." + key, value);
+  add_words(c.experiment, "experiment.", all);
   return all;
 }
 
@@ -68,8 +68,13 @@ bool same(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::vector<Difference> differences(const HypothesisCase& baseline,
-                                    const HypothesisCase& variant) {
+bool is_declared(const Difference& difference, const std::vector<std::string>& keys) {
+  return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
+    return difference.key == key || difference.key == "experiment." + key;
+  });
+}
+
+std::vector<Difference> differences(const HypothesisCase& baseline, const HypothesisCase& variant) {
   const KeyValues before = keys_of(baseline);
   const KeyValues after = keys_of(variant);
   std::vector<Difference> all;

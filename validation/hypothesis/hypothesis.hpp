@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "model/quantity/quantity.hpp"
@@ -32,12 +31,12 @@ struct TimeInterval {
 /// [baseline] or [variant]: what runs, and the operator graph that predicts it.
 struct HypothesisCase {
   std::string op;        ///< the text of --op, or
-  std::string workload;  ///< a graph file, a config.json or the name of a shipped workload
+  std::string workload;  ///< a graph file, a config.json or the name of a shipped workload, or
+                         ///< neither: the graph that the experiment names
   std::vector<std::string> set;  ///< NAME=VALUE of symbols, operators and device keys
   std::string device;            ///< where this case has a device of its own
   Schedule schedule = Schedule::serial;
-  std::string experiment;  ///< the program that runs it: validation/experiment
-  std::vector<std::pair<std::string, std::string>> settings;  ///< of the experiment
+  std::string experiment;  ///< what runs, as validation/experiment reads it: 'KIND key=value …'
   std::optional<TimeInterval> expected_time;  ///< calibrated; outside it the limit is refuted
   std::string expected_source;
   Position at;
@@ -79,13 +78,15 @@ struct Hypothesis {
 /// "launch", "latency", "occupancy", "serialization": limits without a rate in a device file.
 const std::vector<std::string>& limit_words();
 
-/// One key that differs: "in", "kind", "set.rows", "settings.stride", "experiment"…
+/// One key that differs: "in", "kind", "set.rows", "experiment.stride", "experiment.kind"…
 struct Difference {
   std::string key;
   std::string baseline;  ///< empty: not given
   std::string variant;
 };
 /// Key by key, in the order of the baseline. Numbers that are equal are no difference (1e3, 1000).
+/// A declared key K also stands for experiment.K: one variable, seen by engine and program.
+bool is_declared(const Difference& difference, const std::vector<std::string>& keys);
 std::vector<Difference> differences(const HypothesisCase& baseline, const HypothesisCase& variant);
 
 }  // namespace floorline

@@ -89,38 +89,13 @@ std::string told(TableReader& table, std::string_view key) {
   return text;
 }
 
-void read_settings(TableReader& table, HypothesisCase& c, Diagnostics& diagnostics) {
-  const Node* node = table.node("settings");
-  if (node == nullptr) return;
-  const std::string path = table.path_of("settings");
-  if (node->kind != Node::Kind::table) {
-    diagnostics.add(node->at, path, "expected a table of the experiment's settings");
-    return;
-  }
-  for (const NodeMember& member : node->members) {
-    const Node& value = member.value;
-    std::string text;
-    if (value.kind == Node::Kind::text) {
-      text = value.text;
-    } else if (value.is_number()) {
-      text = exact_text(value.real);
-    } else if (value.kind == Node::Kind::boolean) {
-      text = value.boolean ? "true" : "false";
-    } else {
-      diagnostics.add(value.at, join_key(path, member.key), "expected text, a number or a flag");
-      continue;
-    }
-    c.settings.emplace_back(member.key, std::move(text));
-  }
-}
-
 void read_schedule(TableReader& table, HypothesisCase& c) {
   const std::optional<std::string> name = table.text("schedule");
   if (!name) return;
   if (const auto schedule = schedule_named(*name)) {
     c.schedule = *schedule;
   } else {
-    table.error("schedule", quoted(*name) + " is no schedule" +
+    table.error("schedule", floorline::quoted(*name) + " is no schedule" +
                                 did_you_mean(*name, {"serial", "critical_path", "fused"}) +
                                 "; expected serial, critical_path or fused");
   }
@@ -128,32 +103,33 @@ void read_schedule(TableReader& table, HypothesisCase& c) {
 
 HypothesisCase read_case(TableReader& hypothesis, std::string_view key, Diagnostics& diagnostics) {
   HypothesisCase c;
-  const Node* node = hypothesis.required_node(key, "a table: op or workload, and experiment");
+  const Node* node = hypothesis.required_node(key, "a table with op, workload or experiment");
   if (node == nullptr) return c;
   c.at = node->at;
   TableReader table(*node, hypothesis.path_of(key), diagnostics);
   c.op = table.text("op").value_or("");
   c.workload = table.text("workload").value_or("");
-  if (c.op.empty() == c.workload.empty()) {
+  c.experiment = table.text("experiment").value_or("");
+  if (!c.op.empty() && !c.workload.empty()) {
+    diagnostics.add(node->at, table.path(), "has both op and workload; expected one of them");
+  } else if (c.op.empty() && c.workload.empty() && c.experiment.empty()) {
     diagnostics.add(node->at, table.path(),
-                    c.op.empty() ? "has neither op nor workload; expected the operator graph that "
-                                   "predicts it"
-                                 : "has both op and workload; expected one of them");
+                    "has neither op, workload nor experiment; expected what predicts its time");
   }
   c.set = table.texts("set").value_or(std::vector<std::string>{});
   for (const std::string& text : c.set) {
     if (text.find('=') == std::string::npos) {
-      table.error("set", quoted(text) + " has no '='; expected NAME=VALUE or NAME*=FACTOR");
+      table.error("set",
+                  floorline::quoted(text) + " has no '='; expected NAME=VALUE or NAME*=FACTOR");
     }
   }
   c.device = table.text("device").value_or("");
   read_schedule(table, c);
-  c.experiment = table.text("experiment").value_or("");
-  read_settings(table, c, diagnostics);
   if (const Node* expected = table.node("expected_time")) {
-    const Ends ends = interval_of(*expected, table.path_of("expected_time"), MeasurandKind::time,
-                                  diagnostics);
-    if (ends.low && ends.high) c.expected_time = TimeInterval{Seconds(*ends.low), Seconds(*ends.high)};
+    const Ends ends =
+        interval_of(*expected, table.path_of("expected_time"), MeasurandKind::time, diagnostics);
+    if (ends.low && ends.high)
+      c.expected_time = TimeInterval{Seconds(*ends.low), Seconds(*ends.high)};
     c.expected_source = told(table, "expected_source");
   }
   return c;
@@ -179,7 +155,7 @@ void read_prediction(TableReader& hypothesis, Hypothesis& h, Diagnostics& diagno
   if (!name.empty() && !amount) {
     std::vector<std::string> names;
     for (const PredictedAmountInfo& info : predicted_amounts()) names.emplace_back(info.name);
-    table.error("amount", quoted(name) + " is no amount that can be predicted" +
+    table.error("amount", floorline::quoted(name) + " is no amount that can be predicted" +
                               did_you_mean(name, names));
   }
   h.prediction.amount = amount.value_or(PredictedAmount::time_ratio);
@@ -196,8 +172,7 @@ void read_prediction(TableReader& hypothesis, Hypothesis& h, Diagnostics& diagno
   const MeasurandKind kind = info_of(*amount).kind;
   Ends ends;
   if (interval != nullptr) ends = interval_of(*interval, "prediction.interval", kind, diagnostics);
-  if (at_least != nullptr)
-    ends.low = value_of(*at_least, "prediction.at_least", kind, diagnostics);
+  if (at_least != nullptr) ends.low = value_of(*at_least, "prediction.at_least", kind, diagnostics);
   if (at_most != nullptr) ends.high = value_of(*at_most, "prediction.at_most", kind, diagnostics);
   h.prediction.low = ends.low;
   h.prediction.high = ends.high;
@@ -210,12 +185,12 @@ void read_limit(TableReader& table, Hypothesis& h) {
   const bool word = std::find(words.begin(), words.end(), h.claimed_limit) != words.end();
   if (h.claimed_limit.empty() || word || resource_from(h.claimed_limit)) return;
   std::vector<std::string> known = words;
-  for (const char* name : {"hbm", "l2", "shared", "sfu", "atomic", "h2d", "d2h", "peer_out",
-                           "peer_in", "net_out", "net_in", "host", "tensor.bf16.fp32",
-                           "vector.fp32"}) {
+  for (const char* name :
+       {"hbm", "l2", "shared", "sfu", "atomic", "h2d", "d2h", "peer_out", "peer_in", "net_out",
+        "net_in", "host", "tensor.bf16.fp32", "vector.fp32"}) {
     known.emplace_back(name);
   }
-  table.error("claimed_limit", quoted(h.claimed_limit) + " is no resource" +
+  table.error("claimed_limit", floorline::quoted(h.claimed_limit) + " is no resource" +
                                    did_you_mean(h.claimed_limit, known) +
                                    "; expected a resource id, or launch, latency, occupancy or "
                                    "serialization");
@@ -227,25 +202,24 @@ void check_single_change(const Hypothesis& h, Diagnostics& diagnostics) {
   const auto value = [](const std::string& text) { return text.empty() ? "not given" : text; };
   std::string others;
   for (const Difference& d : all) {
-    if (std::find(h.change.keys.begin(), h.change.keys.end(), d.key) != h.change.keys.end())
-      continue;
-    others += (others.empty() ? "" : "; ") + d.key + ": " + value(d.baseline) + " -> " +
-              value(d.variant);
+    if (is_declared(d, h.change.keys)) continue;
+    others +=
+        (others.empty() ? "" : "; ") + d.key + ": " + value(d.baseline) + " -> " + value(d.variant);
   }
   if (!others.empty()) {
     diagnostics.add(h.change.at, "change.keys",
                     "baseline and variant differ in more than the declared variable " +
-                        quoted(h.change.variable) + ": " + others +
+                        floorline::quoted(h.change.variable) + ": " + others +
                         "; expected exactly one changed variable");
   }
   for (const std::string& key : h.change.keys) {
-    const bool changes =
-        std::any_of(all.begin(), all.end(), [&](const Difference& d) { return d.key == key; });
+    const bool changes = std::any_of(all.begin(), all.end(),
+                                     [&](const Difference& d) { return is_declared(d, {key}); });
     if (changes) continue;
     std::vector<std::string> keys;
     for (const Difference& d : all) keys.push_back(d.key);
     diagnostics.add(h.change.at, "change.keys",
-                    quoted(key) + " does not differ between baseline and variant" +
+                    floorline::quoted(key) + " does not differ between baseline and variant" +
                         did_you_mean(key, keys));
   }
 }
@@ -260,7 +234,8 @@ void read_schema(TableReader& table) {
   }
   const std::string kind = table.required_text("kind");
   if (table.has("kind") && kind != "hypothesis") {
-    table.error("kind", quoted(kind) + " is not a hypothesis; expected kind = \"hypothesis\"");
+    table.error("kind",
+                floorline::quoted(kind) + " is not a hypothesis; expected kind = \"hypothesis\"");
   }
 }
 
@@ -269,7 +244,7 @@ EvidenceClass read_evidence(TableReader& table) {
   const std::optional<EvidenceClass> evidence = evidence_named(name);
   if (evidence && *evidence != EvidenceClass::typed) return *evidence;
   if (!name.empty()) {
-    table.error("evidence", quoted(name) + " is no class of evidence" +
+    table.error("evidence", floorline::quoted(name) + " is no class of evidence" +
                                 did_you_mean(name, {"mechanism", "measured"}) +
                                 "; expected mechanism or measured");
   }
@@ -323,8 +298,9 @@ Hypothesis parse_hypothesis(std::string_view text, std::string_view file_name) {
     read_schema(table);
     h.name = table.text("name").value_or(std::filesystem::path(h.file).stem().string());
     if (!is_plain_name(h.name)) {
-      table.error("name", quoted(h.name) + " cannot name a record; expected at most 80 letters, "
-                                           "digits, '_', '-' and '.'");
+      table.error("name", floorline::quoted(h.name) +
+                              " cannot name a record; expected at most 80 letters, "
+                              "digits, '_', '-' and '.'");
     }
     h.question = told(table, "question");
     h.boundary = told(table, "boundary");

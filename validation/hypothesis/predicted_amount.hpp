@@ -41,9 +41,9 @@ struct PredictedAmountInfo {
   PredictedAmount amount;
   std::string_view name;
   MeasurandKind kind;
-  bool needs_baseline;      ///< a time (or bytes) of the baseline must be observed
-  bool needs_variant;       ///< the same of the variant
-  bool from_bytes;          ///< rests on measured HBM bytes, not on times
+  bool needs_baseline;  ///< a time (or bytes) of the baseline must be observed
+  bool needs_variant;   ///< the same of the variant
+  bool from_bytes;      ///< rests on measured HBM bytes, not on times
   std::string_view meaning;
 };
 

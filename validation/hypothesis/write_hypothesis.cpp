@@ -72,17 +72,10 @@ void add_case(std::string& out, const char* name, const HypothesisCase& c) {
   add_text(out, "experiment", c.experiment);
   if (c.expected_time) {
     const auto end = [](Seconds t) { return value_text(t.in_base_units(), MeasurandKind::time); };
-    out += "expected_time = [" + end(c.expected_time->low) + ", " + end(c.expected_time->high) +
-           "]\n";
+    out +=
+        "expected_time = [" + end(c.expected_time->low) + ", " + end(c.expected_time->high) + "]\n";
     add_text(out, "expected_source", c.expected_source);
   }
-  if (c.settings.empty()) return;
-  out += "settings = { ";
-  for (std::size_t i = 0; i < c.settings.size(); ++i) {
-    out += (i > 0 ? ", " : "") + toml_text(c.settings[i].first) + " = " +
-           toml_text(c.settings[i].second);
-  }
-  out += " }\n";
 }
 
 void add_prediction(std::string& out, const Prediction& p) {
