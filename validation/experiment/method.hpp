@@ -21,7 +21,7 @@ struct Method {
   Seconds budget{2};           ///< time for the samples of one experiment
   Seconds sample_at_least{0};  ///< calls are gathered in a sample until it is this long; 0: 50
                                ///< timer resolutions
-  std::uint64_t seed = 1;  ///< of the data
+  std::uint64_t seed = 1;      ///< of the data
   CacheWish caches = CacheWish::cold;
   Bytes memory_cap{4e9};                         ///< most bytes that the rotation may take
   std::int64_t most_checked_work = 200'000'000;  ///< FLOPs the reference may take; then a sample
