@@ -42,6 +42,8 @@ class Backend {
   [[nodiscard]] virtual const Machine& machine() const = 0;
   [[nodiscard]] virtual MeasuredOn measured_on() const = 0;
   [[nodiscard]] virtual MachineState state() const = 0;
+  /// What a reader of its times must know: "load average 3.1 on 2 CPUs: not idle".
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
   [[nodiscard]] virtual Scale scale() const = 0;
   [[nodiscard]] virtual Seconds timer_resolution() const = 0;
   /// Bytes of device memory that rotations may take at most.

@@ -3,11 +3,7 @@
 // (experiment_table.cpp); a hypothesis or a user names one as text, 'NAME key=value …', in the
 // manner of --op:   layernorm rows=8192 cols=4096 in=fp32 out=fp32 weight=fp32
 // Each names the operator graph that predicts it (prediction.hpp), its double-precision reference
-// (reference.hpp), and the error that rounding may cause:
-//   |got - reference| <= c sqrt(k) eps(accumulate) unit + eps(out) |reference|
-// with k the terms of the longest sum and `unit` the largest size of one term (Higham and Mary,
-// "A new approach to probabilistic rounding error analysis", 2019: sqrt(k) instead of k for random
-// data). It ignores exponents' ranges: the data are in [-1, 1].
+// (reference.hpp), and the error that rounding may cause (ErrorBound).
 #pragma once
 
 #include <cstdint>
@@ -87,16 +83,23 @@ struct ExperimentPrecision {
   friend bool operator==(const ExperimentPrecision&, const ExperimentPrecision&) = default;
 };
 
+/// |got - reference| <= c sqrt(k) (eps(accumulate) unit + eps(operands))
+///                      + roundings eps(stored) / 2 max(|reference|, stored_size)
+/// sqrt(k) for random data instead of k: Higham and Mary, "A new approach to probabilistic rounding
+/// error analysis" (2019). It ignores exponents' ranges: the data are in [-1, 1].
 struct ErrorBound {
-  double c = 1;     ///< see the head of this file
-  double k = 1;     ///< terms of the longest sum
-  double unit = 1;  ///< the largest size of a term
+  double c = 2;          ///< how far from the expected size a sum of roundings may lie
+  double k = 1;          ///< terms of the longest sum
+  double unit = 1;       ///< the size that partial sums reach
+  double roundings = 1;  ///< to the storage format, between inputs and output
+  double stored_size = 0;
   Precision accumulate = Precision::fp32;
-  Precision out = Precision::fp32;
+  Precision operands = Precision::none;  ///< operands are rounded to this first; none: they are not
+  Precision stored = Precision::fp32;
   [[nodiscard]] double allowed(double reference) const;
 };
-/// Unit roundoff times two, 2^-(mantissa bits): fp64 2^-52, fp32 2^-23, tf32 and fp16 2^-10,
-/// bf16 2^-7. Zero for whole numbers.
+/// The distance from 1 to the next number: fp64 2^-52, fp32 2^-23, tf32 and fp16 2^-10, bf16 2^-7,
+/// fp8_e4m3 2^-3, fp8_e5m2 2^-2. Zero for whole numbers; narrower formats are not known here.
 double epsilon_of(Precision precision);
 
 /// What a backend must have, in the words of why_not().
@@ -118,9 +121,11 @@ std::string text_of(const ExperimentSpec& spec);
 ExperimentSpec parse_experiment(std::string_view text);
 /// What may be rounded away in this experiment.
 ErrorBound error_bound(const ExperimentSpec& spec);
-/// Bytes of all distinct buffers of one call, outputs and intermediates included: what a rotation
-/// counts.
+/// Bytes of all distinct buffers of one call, outputs and intermediates included.
 Bytes footprint(const ExperimentSpec& spec);
+/// Of these, what a call surely touches with sectors of this size (strided and gather skip some):
+/// what a rotation counts.
+Bytes touched(const ExperimentSpec& spec, Bytes sector);
 
 /// Sizes for a test of a second, for a CPU (tens of MiB), for a GPU (up to GiB).
 enum class Scale : std::uint8_t { tiny, host, device };

@@ -3,7 +3,7 @@
 // seeded, uniform in [-1, 1), and already rounded to the storage precision, so that the reference
 // sees exactly what the kernel sees (float holds every fp32, tf32, bf16, fp16 and fp8 value; fp64
 // buffers hold floats too). Order of the inputs, row-major everywhere:
-//   copy, strided      x                        launch_chain      x (n)
+//   copy, strided      x                        softmax           x
 //   triad, vector_add  x, z                     *_sum             x
 //   gather             x, and indices           gemm, gemv        a [m,k], b [k,n]
 //   layernorm*         x, scale, shift          attention_*       q, k, v, each [batch, heads, len,
@@ -24,7 +24,7 @@ namespace floorline {
 
 struct ExperimentData {
   std::vector<std::vector<float>> inputs;
-  std::vector<std::int32_t> indices;  ///< gather only
+  std::vector<std::int32_t> indices;  ///< gather only: a random permutation, so all distinct
   std::int64_t output_size = 0;       ///< elements
 };
 
