@@ -13,21 +13,26 @@
 #include "model/report/document_head.hpp"
 #include "model/report/graph_document.hpp"
 #include "validation/experiment/prediction.hpp"
+#include "validation/hypothesis/experiment_name.hpp"
 
 namespace floorline {
 
 namespace {
 
-Subject subject_of(const HypothesisCase& c, const std::string& workload_path) {
+Subject subject_of(const HypothesisCase& c, const CaseLookup& lookup) {
   WorkloadOptions options;
   options.op = c.op;
   options.workload = c.workload;
-  options.workload_path = workload_path;
+  options.workload_path = lookup.workload_path;
   options.set = c.set;
-  if (!c.op.empty() || !c.workload.empty()) return read_subject(options);
+  const bool runs = lookup.machine != nullptr && !c.experiment.empty();
+  const bool has_graph = !c.op.empty() || !c.workload.empty();
+  const auto spec =
+      c.experiment.empty() ? std::nullopt : resolve_experiment(c.experiment, lookup.scale);
+  if (!spec || (has_graph && !runs)) return read_subject(options);
   Subject subject;
-  subject.workload = c.experiment;
-  subject.graph = prediction_graph(parse_experiment(c.experiment));
+  subject.workload = text_of(*spec);
+  subject.graph = prediction_graph(*spec);
   for (const Assignment& a : assignments_of(c.set)) {
     if (names_device_key(a.name)) {
       subject.device_settings.push_back(a);
@@ -79,7 +84,7 @@ void add_lines(const std::vector<std::string>& lines, std::vector<std::string>& 
 }
 
 CaseRun predict_case(const HypothesisCase& c, const CaseLookup& lookup, HypothesisRun& run) {
-  const Subject subject = subject_of(c, lookup.workload_path);
+  const Subject subject = subject_of(c, lookup);
   const Machine machine = machine_for(run.hypothesis, c, lookup, subject);
   const SubjectResult result = evaluate(subject, machine);
   CaseRun predicted;

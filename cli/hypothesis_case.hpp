@@ -7,6 +7,7 @@
 
 #include "cli/options.hpp"
 #include "model/evaluate.hpp"
+#include "validation/experiment/experiment.hpp"
 #include "validation/verdict/hypothesis_run.hpp"
 
 namespace floorline {
@@ -14,7 +15,9 @@ namespace floorline {
 struct CaseLookup {
   DeviceOptions device;  ///< --device replaces the hypothesis' own
   std::string workload_path;
-  const Machine* machine = nullptr;  ///< of a backend; replaces both
+  /// Of a backend: replaces both, and its experiments predict at its scale.
+  const Machine* machine = nullptr;
+  Scale scale = Scale::device;
 };
 
 /// Floors of both cases, hashes and assumptions. Throws InputError.

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_backend.hpp"
 
+#include <algorithm>
+
 #include "cli/hypothesis_case.hpp"
+#include "cli/locate.hpp"
 #include "model/input/diagnostic.hpp"
+#include "validation/experiment/cpu/cpu_backend.hpp"
 #include "validation/experiment/method.hpp"
 #include "validation/experiment/runner.hpp"
+#include "validation/hypothesis/experiment_name.hpp"
 
 namespace floorline {
 
@@ -16,9 +21,20 @@ std::optional<Observation> measure(Backend& backend, const HypothesisCase& c, co
     run.not_measured = "the hypothesis names no experiment for it";
     return std::nullopt;
   }
-  ExperimentRun measured = run_experiment(backend, parse_experiment(c.experiment), method);
+  const std::optional<ExperimentSpec> spec = resolve_experiment(c.experiment, backend.scale());
+  if (!spec) {
+    run.not_measured =
+        "the suite has no " + c.experiment + " for the " + backend.name() + " backend";
+    return std::nullopt;
+  }
+  ExperimentRun measured = run_experiment(backend, *spec, method);
   run.not_measured = measured.why_not;
   return std::move(measured.observation);
+}
+
+bool is_meant_for(const Hypothesis& h, const std::string& backend) {
+  return h.backends.empty() ||
+         std::find(h.backends.begin(), h.backends.end(), backend) != h.backends.end();
 }
 
 class ExperimentRunner : public BackendRunner {
@@ -27,10 +43,17 @@ class ExperimentRunner : public BackendRunner {
       : backend_(std::move(backend)), method_(quick ? quick_method() : Method{}) {}
 
   [[nodiscard]] const Machine& machine() const override { return backend_->machine(); }
+  [[nodiscard]] Scale scale() const override { return backend_->scale(); }
 
   void observe(HypothesisRun& run) override {
     const Hypothesis& h = run.hypothesis;
     run.backend = backend_->name();
+    if (!is_meant_for(h, run.backend)) {
+      run.baseline.not_measured = run.variant.not_measured =
+          "its experiments say nothing on the " + run.backend + " backend";
+      judge_run(run);
+      return;
+    }
     run.baseline.observed.time = measure(*backend_, h.baseline, method_, run.baseline);
     run.variant.observed.time = measure(*backend_, h.variant, method_, run.variant);
     judge_run(run);
@@ -53,17 +76,32 @@ class ExperimentRunner : public BackendRunner {
   Method method_;
 };
 
+/// Without --device the machine is probed.
+std::unique_ptr<Backend> open_cpu(const DeviceOptions& device) {
+  CpuBackendOptions options;
+  const std::vector<std::string> names = device_list(device);
+  if (names.size() > 1) {
+    throw InputError(Diagnostic{position_in("command line"), "--device",
+                                "expected one: the device file of this machine"});
+  }
+  if (!names.empty()) {
+    options.device = load_device(names.front(), device_path(device.device_path));
+  }
+  return make_cpu_backend(options);
+}
+
 }  // namespace
 
-std::unique_ptr<BackendRunner> open_backend(const std::string& name, bool quick) {
+std::unique_ptr<BackendRunner> open_backend(const std::string& name, bool quick,
+                                            const DeviceOptions& device) {
   if (name != "cpu" && name != "cuda") {
     throw InputError(Diagnostic{position_in("command line"), "--backend",
                                 "\"" + name + "\" is no backend" +
                                     did_you_mean(name, {"cpu", "cuda"}) +
                                     "; expected cpu or cuda"});
   }
-  static_cast<void>(quick);
-  throw MeasurementError("the " + name + " backend is not built into this program");
+  if (name == "cpu") return std::make_unique<ExperimentRunner>(open_cpu(device), quick);
+  throw MeasurementError("the cuda backend is not built into this program");
 }
 
 }  // namespace floorline

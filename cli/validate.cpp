@@ -59,13 +59,21 @@ std::string records_folder(const ValidateOptions& o) {
   return o.record ? "records" : "";
 }
 
-CaseLookup lookup_of(const ValidateOptions& o) { return {o.device, o.workload_path, nullptr}; }
+CaseLookup lookup_of(const ValidateOptions& o) {
+  return {o.device, o.workload_path, nullptr, Scale::device};
+}
 
 /// Predicts, observes, judges one hypothesis. `runner`: null, or what runs experiments.
-HypothesisRun run_one(const std::string& file, const ValidateOptions& o, BackendRunner* runner) {
+HypothesisRun run_one(const std::string& file, const std::string& shown, const ValidateOptions& o,
+                      BackendRunner* runner) {
   CaseLookup lookup = lookup_of(o);
-  if (runner != nullptr) lookup.machine = &runner->machine();
-  HypothesisRun run = predict(read_hypothesis_file(file), lookup);
+  if (runner != nullptr) {
+    lookup.machine = &runner->machine();
+    lookup.scale = runner->scale();
+  }
+  Hypothesis hypothesis = read_hypothesis_file(file);
+  hypothesis.file = shown;  // where it was found is this machine's business
+  HypothesisRun run = predict(std::move(hypothesis), lookup);
   run.tolerance = tolerance_of(o.tolerance);
   run.quick = o.quick;
   for (const std::string& text : o.observed) add_typed(text, run);
@@ -90,7 +98,8 @@ void keep(const HypothesisRun& run, const std::string& folder) {
 
 int validate_one(const ValidateOptions& o, BackendRunner* runner) {
   const HypothesisRun run =
-      run_one(find_hypothesis(o.hypothesis, hypothesis_folders(o.hypothesis_path)), o, runner);
+      run_one(find_hypothesis(o.hypothesis, hypothesis_folders(o.hypothesis_path)), o.hypothesis, o,
+              runner);
   const std::string folder = records_folder(o);
   keep(run, folder);
   print(run_document(run), o.output);
@@ -100,7 +109,7 @@ int validate_one(const ValidateOptions& o, BackendRunner* runner) {
 int validate_all(const ValidateOptions& o, BackendRunner* runner) {
   std::vector<HypothesisRun> runs;
   for (const std::string& file : shipped_hypotheses(hypothesis_folders(o.hypothesis_path))) {
-    runs.push_back(run_one(file, o, runner));
+    runs.push_back(run_one(file, std::filesystem::path(file).stem().string(), o, runner));
     keep(runs.back(), records_folder(o));
   }
   if (runs.empty()) refuse("--all", "no hypothesis files found");
@@ -124,9 +133,6 @@ void check_flags(const ValidateOptions& o) {
            "expected one of --backend and --observed");
   }
   if (o.all && !o.observed.empty()) refuse("--observed", "is about one hypothesis, not about all");
-  if (!o.backend.empty() && !device_list(o.device).empty()) {
-    refuse("--device", "a backend runs on this machine, and is judged by it; leave out --device");
-  }
   if (o.quick && o.backend.empty()) refuse("--quick", "shortens runs; expected with --backend");
 }
 
@@ -138,7 +144,7 @@ int validate(const ValidateOptions& o) {
     return observe({o.observe, o.mapping, o.models, o.device, o.output});
   }
   std::unique_ptr<BackendRunner> runner;
-  if (!o.backend.empty()) runner = open_backend(o.backend, o.quick);
+  if (!o.backend.empty()) runner = open_backend(o.backend, o.quick, o.device);
   return o.all ? validate_all(o, runner.get()) : validate_one(o, runner.get());
 }
 
