@@ -25,5 +25,6 @@ void add_graph(CLI::App& app, Action& action);
 void add_ledger(CLI::App& app, Action& action);
 void add_timeline(CLI::App& app, Action& action);
 void add_whatif(CLI::App& app, Action& action);
+void add_validate(CLI::App& app, Action& action);
 
 }  // namespace floorline

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validation/experiment/runner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "model/quantity/expect.hpp"
+
+namespace floorline {
+
+namespace {
+
+constexpr double kColdFactor = 20;             // W >= 20 S_keep (design, section 11)
+constexpr std::int64_t kMostSets = 4096;       // beyond, bookkeeping would be part of the time
+constexpr std::int64_t kMostCalls = 100'000;   // of one sample
+constexpr double kResolutionsPerSample = 200;  // a sample is known to half a percent
+
+using Clock = std::chrono::steady_clock;
+
+Seconds since(Clock::time_point start) {
+  return Seconds(std::chrono::duration<double>(Clock::now() - start).count());
+}
+
+std::string in_mebibytes(Bytes bytes) {
+  return std::to_string(static_cast<std::int64_t>(bytes.in_base_units() / 1048576)) + " MiB";
+}
+
+/// Calls so many that one sample is long enough for the clock.
+std::int64_t calls_per_sample(PreparedExperiment& kernel, Seconds at_least) {
+  std::int64_t calls = 1;
+  for (;;) {
+    const Seconds once = kernel.time_calls(0, calls);
+    if (once >= at_least || calls >= kMostCalls) return calls;
+    const double ratio = once > Seconds(0) ? at_least / once : 10;
+    const auto more = static_cast<std::int64_t>(
+        std::ceil(static_cast<double>(calls) * std::clamp(ratio * 1.1, 1.5, 10.0)));
+    calls = std::min(std::max(more, calls + 1), kMostCalls);
+  }
+}
+
+struct Sampling {
+  std::vector<double> samples;
+  SampleSummary summary;
+  std::int64_t calls = 1;
+  bool budget_ended = false;
+};
+
+Sampling take_samples(PreparedExperiment& kernel, const Method& method, Seconds at_least,
+                      std::int64_t sets) {
+  Sampling taken;
+  taken.calls = calls_per_sample(kernel, at_least);
+  const Clock::time_point start = Clock::now();
+  std::int64_t set = 0;
+  std::int64_t look_at = std::max<std::int64_t>(method.least_samples, 1);
+  for (;;) {
+    const Seconds time = kernel.time_calls(set, taken.calls);
+    set = (set + taken.calls) % sets;
+    taken.samples.push_back(time.in_base_units() / static_cast<double>(taken.calls));
+    const auto count = static_cast<std::int64_t>(taken.samples.size());
+    taken.budget_ended = since(start) >= method.budget;
+    if (count < look_at && !taken.budget_ended && count < method.most_samples) continue;
+    taken.summary = summarize(taken.samples, method.coverage);
+    const std::optional<double> width = taken.summary.relative_width();
+    if (width && *width <= method.interval_width && count >= method.least_samples) {
+      taken.budget_ended = false;
+      return taken;
+    }
+    if (taken.budget_ended || count >= method.most_samples) {
+      taken.budget_ended = true;
+      return taken;
+    }
+    look_at = count + std::max<std::int64_t>(count / 8, 1);
+  }
+}
+
+/// Elements that belong together: a row whose statistics the reference computes once.
+std::int64_t unit_length(const ExperimentSpec& spec) {
+  switch (spec.kind) {
+    case ExperimentKind::layernorm:
+    case ExperimentKind::layernorm_three:
+    case ExperimentKind::residual_norm:
+    case ExperimentKind::residual_norm_one:
+    case ExperimentKind::softmax:
+      return spec.sizes.cols;
+    case ExperimentKind::attention_naive:
+    case ExperimentKind::attention_tiled:
+      return spec.sizes.head_dim;
+    default:
+      return 1;
+  }
+}
+
+/// A place within [0, length) that depends on the seed and the stratum only.
+std::int64_t place(std::uint64_t seed, std::int64_t stratum, std::int64_t length) {
+  std::uint64_t z = seed + static_cast<std::uint64_t>(stratum) * 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  return static_cast<std::int64_t>((z ^ (z >> 27U)) % static_cast<std::uint64_t>(length));
+}
+
+Observation observation_of(const Backend& backend, const ExperimentSpec& spec,
+                           const Method& method) {
+  Observation o;
+  o.what = {spec.name, MeasurandKind::time};
+  o.timer_resolution = backend.timer_resolution();
+  o.warm_up = method.warm_up;
+  o.machine = backend.measured_on();
+  o.evidence = EvidenceClass::measured;
+  o.notes = backend.notes();
+  o.notes.push_back("seed of the data: " + std::to_string(method.seed));
+  return o;
+}
+
+Comparison check_correctness(PreparedExperiment& kernel, const ExperimentSpec& spec,
+                             const ExperimentData& data, const Method& method, std::int64_t sets) {
+  kernel.poison_output(sets - 1);
+  kernel.call(sets - 1);
+  return compare_output(
+      spec, data, kernel.output(sets - 1),
+      elements_to_check(spec, data.output_size, method.most_checked_work, method.seed));
+}
+
+void measure(Backend& backend, PreparedExperiment& kernel, const Method& method,
+             const Rotation& rotation, Observation& o) {
+  for (std::int64_t i = 0; i < method.warm_up; ++i) kernel.call(i % rotation.sets);
+  o.before = backend.state();
+  const Seconds at_least =
+      std::max(method.sample_at_least, backend.timer_resolution() * kResolutionsPerSample);
+  Sampling taken = take_samples(kernel, method, at_least, rotation.sets);
+  o.after = backend.state();
+  o.summary = taken.summary;
+  o.calls_per_sample = static_cast<double>(taken.calls);
+  o.budget_ended = taken.budget_ended;
+  o.samples = std::move(taken.samples);
+  o.caches.mode = method.caches == CacheWish::warm ? CacheMode::warm : CacheMode::rotating;
+  o.caches.rotated = rotation.bytes;
+  o.caches.calls = static_cast<double>(rotation.sets);
+  if (!rotation.note.empty()) o.notes.push_back(rotation.note);
+}
+
+}  // namespace
+
+Rotation rotation_of(const ExperimentSpec& spec, const OnChip& chip, const Method& method,
+                     Bytes memory_free) {
+  Rotation rotation;
+  const Bytes held = footprint(spec);
+  const Bytes once = touched(spec, chip.sector);
+  const Bytes cap = std::min(method.memory_cap, memory_free);
+  if (held > cap) {
+    rotation.cannot = "needs " + in_mebibytes(held) + " of memory; " + in_mebibytes(cap) +
+                      " may be taken (memory cap, free memory)";
+    return rotation;
+  }
+  if (method.caches == CacheWish::cold) {
+    const Bytes wanted = chip.keep * kColdFactor;
+    const double needed = std::max(1.0, std::ceil(wanted / once));
+    const double fit = std::max(1.0, std::floor(cap / held));
+    rotation.sets =
+        static_cast<std::int64_t>(std::min({needed, fit, static_cast<double>(kMostSets)}));
+  }
+  rotation.bytes = once * static_cast<double>(rotation.sets);
+  if (method.caches == CacheWish::warm) return rotation;
+  if (!chip.keep_known) {
+    rotation.note = "the device's caches are not known: this run cannot be called cold";
+  } else if (rotation.bytes < chip.keep * kColdFactor) {
+    rotation.note = "rotates over " + in_mebibytes(rotation.bytes) + ", less than 20 times the " +
+                    in_mebibytes(chip.keep) +
+                    " that caches keep: judged by max(0, W - S_keep) / (calls B)";
+  }
+  return rotation;
+}
+
+std::vector<std::int64_t> elements_to_check(const ExperimentSpec& spec, std::int64_t output_size,
+                                            std::int64_t most_work, std::uint64_t seed) {
+  std::vector<std::int64_t> elements;
+  const std::int64_t unit = unit_length(spec);
+  const std::int64_t units = output_size / unit;
+  const double work = reference_work(spec);
+  const double share = work > 0 ? static_cast<double>(most_work) / work : 1;
+  std::int64_t taken = units;
+  if (share < 1) {
+    taken = static_cast<std::int64_t>(static_cast<double>(units) * share);
+    taken = std::clamp<std::int64_t>(taken, std::min<std::int64_t>(units, 16), units);
+  }
+  elements.reserve(static_cast<std::size_t>(taken * unit));
+  for (std::int64_t i = 0; i < taken; ++i) {
+    // Stratum i of `taken` equal ones.
+    const auto edge = [&](std::int64_t j) {
+      return static_cast<std::int64_t>(static_cast<double>(units) * static_cast<double>(j) /
+                                       static_cast<double>(taken));
+    };
+    const std::int64_t begin = taken == units ? i : edge(i);
+    const std::int64_t end = taken == units ? i + 1 : std::max(edge(i + 1), begin + 1);
+    const std::int64_t at = begin + place(seed, i, end - begin);
+    for (std::int64_t j = 0; j < unit; ++j) elements.push_back(at * unit + j);
+  }
+  return elements;
+}
+
+Comparison compare_output(const ExperimentSpec& spec, const ExperimentData& data,
+                          const std::vector<float>& output,
+                          const std::vector<std::int64_t>& elements) {
+  FLOORLINE_EXPECT(static_cast<std::int64_t>(output.size()) == data.output_size);
+  Comparison result;
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    if (std::isfinite(output[i])) continue;
+    result.message = "element " + std::to_string(i) + " of the output was not written";
+    return result;
+  }
+  const ErrorBound bound = error_bound(spec);
+  const std::vector<double> expected = reference(spec, data, elements);
+  double scale = 0;
+  for (const double e : expected) scale = std::max(scale, std::abs(e));
+  if (scale == 0) scale = 1;
+  double worst = -1;
+  result.correctness.passed = true;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const double got = static_cast<double>(output[static_cast<std::size_t>(elements[i])]);
+    const double error = std::abs(got - expected[i]);
+    const double allowed = bound.allowed(expected[i]);
+    const double ratio = allowed > 0 ? error / allowed : (error > 0 ? HUGE_VAL : 0);
+    if (ratio > 1 && result.correctness.passed) {
+      result.correctness.passed = false;
+      result.message = "element " + std::to_string(elements[i]) + " is " + std::to_string(got) +
+                       ", the reference " + std::to_string(expected[i]) + ", allowed error " +
+                       std::to_string(allowed);
+    }
+    if (ratio <= worst) continue;
+    worst = ratio;
+    result.correctness.max_error = error / scale;
+    result.correctness.bound = allowed / scale;
+  }
+  return result;
+}
+
+ExperimentRun run_experiment(Backend& backend, const ExperimentSpec& spec, const Method& method) {
+  ExperimentRun run;
+  run.spec = spec;
+  run.why_not = backend.why_not(spec);
+  if (!run.why_not.empty()) return run;
+  const Rotation rotation =
+      rotation_of(spec, backend.machine().chip, method, backend.memory_free());
+  run.why_not = rotation.cannot;
+  if (!run.why_not.empty()) return run;
+  const ExperimentData data = make_data(spec, method.seed);
+  const auto kernel = backend.prepare(spec, data, rotation.sets);
+  Observation o = observation_of(backend, spec, method);
+  const Comparison compared = check_correctness(*kernel, spec, data, method, rotation.sets);
+  o.correctness = compared.correctness;
+  if (!compared.correctness.passed) {
+    run.wrong = true;
+    run.why_not = "the kernel's result is wrong: " + compared.message;
+    return run;
+  }
+  measure(backend, *kernel, method, rotation, o);
+  run.observation = std::move(o);
+  return run;
+}
+
+Method quick_method() {
+  Method method;
+  method.warm_up = 1;
+  method.interval_width = 0.05;
+  method.least_samples = 8;
+  method.budget = Seconds(0.25);
+  method.memory_cap = MiB(320);
+  method.most_checked_work = 10'000'000;
+  return method;
+}
+
+}  // namespace floorline
