@@ -105,6 +105,7 @@ int run_command_line(int argc, char** argv) {
   add_compare(app, action);
   add_devices(app, action);
   add_graph(app, action);
+  add_validate(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version

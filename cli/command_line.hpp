@@ -21,5 +21,6 @@ void add_bound(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_graph(CLI::App& app, Action& action);
+void add_validate(CLI::App& app, Action& action);
 
 }  // namespace floorline

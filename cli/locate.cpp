@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/locate.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -22,8 +23,9 @@ void add_list(const std::string& list, std::vector<std::string>& folders) {
   }
 }
 
+/// `source`: the folder of the same in the source tree.
 std::vector<std::string> folders_of(const std::string& extra, const char* variable,
-                                    const char* kind) {
+                                    const char* kind, const char* source) {
   std::vector<std::string> folders;
   add_list(extra, folders);
   if (const char* value = std::getenv(variable)) add_list(value, folders);
@@ -31,7 +33,7 @@ std::vector<std::string> folders_of(const std::string& extra, const char* variab
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error)
     folders.push_back((program.parent_path().parent_path() / "share/floorline" / kind).string());
-  folders.push_back((fs::path(FLOORLINE_SOURCE_DIR) / kind).string());
+  folders.push_back((fs::path(FLOORLINE_SOURCE_DIR) / source).string());
   return folders;
 }
 
@@ -50,20 +52,24 @@ std::vector<std::string> names_in(const std::vector<std::string>& folders) {
 }  // namespace
 
 DevicePath device_path(const std::string& extra) {
-  return {folders_of(extra, "FLOORLINE_DEVICE_PATH", "devices")};
+  return {folders_of(extra, "FLOORLINE_DEVICE_PATH", "devices", "devices")};
 }
 
 std::vector<std::string> workload_folders(const std::string& extra) {
-  return folders_of(extra, "FLOORLINE_WORKLOAD_PATH", "workloads");
+  return folders_of(extra, "FLOORLINE_WORKLOAD_PATH", "workloads", "workloads");
 }
 
-std::string find_workload(const std::string& name, const std::vector<std::string>& folders) {
+namespace {
+
+/// A file as it is, or NAME with one of the extensions in the folders. `what`: "workload".
+std::string find_named(const std::string& name, const std::vector<std::string>& folders,
+                       const std::vector<std::string>& extensions, const std::string& what) {
   std::error_code error;
   if (fs::exists(name, error) && !fs::is_directory(name, error)) return name;
   const bool is_path = name.find('/') != std::string::npos;
   if (!is_path) {
     for (const std::string& folder : folders) {
-      for (const char* extension : {".toml", ".json", ""}) {
+      for (const std::string& extension : extensions) {
         const fs::path candidate = fs::path(folder) / (name + extension);
         if (fs::is_regular_file(candidate, error)) return candidate.string();
       }
@@ -71,9 +77,36 @@ std::string find_workload(const std::string& name, const std::vector<std::string
   }
   std::string message = fs::is_directory(name, error) ? "is a folder, expected a file"
                         : is_path                     ? "no such file"
-                                  : "no such file, and no workload of that name";
+                                  : "no such file, and no " + what + " of that name";
   if (!is_path) message += did_you_mean(name, names_in(folders));
   throw InputError(Diagnostic{position_in(name), "", message});
+}
+
+}  // namespace
+
+std::string find_workload(const std::string& name, const std::vector<std::string>& folders) {
+  return find_named(name, folders, {".toml", ".json", ""}, "workload");
+}
+
+std::vector<std::string> hypothesis_folders(const std::string& extra) {
+  return folders_of(extra, "FLOORLINE_HYPOTHESIS_PATH", "hypotheses", "validation/hypotheses");
+}
+
+std::string find_hypothesis(const std::string& name, const std::vector<std::string>& folders) {
+  return find_named(name, folders, {".toml"}, "hypothesis");
+}
+
+std::vector<std::string> shipped_hypotheses(const std::vector<std::string>& folders) {
+  std::vector<std::string> files;
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
+    }
+    if (!files.empty()) break;
+  }
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 }  // namespace floorline

@@ -17,4 +17,10 @@ std::vector<std::string> workload_folders(const std::string& extra);
 /// A file as it is, or NAME.toml / NAME.json in the workload folders. Throws InputError.
 std::string find_workload(const std::string& name, const std::vector<std::string>& folders);
 
+std::vector<std::string> hypothesis_folders(const std::string& extra);
+/// A file as it is, or NAME.toml in the hypothesis folders. Throws InputError.
+std::string find_hypothesis(const std::string& name, const std::vector<std::string>& folders);
+/// Every *.toml of the first folder that holds one, sorted.
+std::vector<std::string> shipped_hypotheses(const std::vector<std::string>& folders);
+
 }  // namespace floorline

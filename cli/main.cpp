@@ -7,10 +7,12 @@
 
 #include "cli/command_line.hpp"
 #include "model/input/diagnostic.hpp"
+#include "validation/experiment/method.hpp"
 
 namespace {
 
 constexpr int kBadInput = 2;
+constexpr int kMachineCannot = 3;
 constexpr int kOurBug = 70;
 
 }  // namespace
@@ -26,6 +28,9 @@ int main(int argc, char** argv) {
                 << '\n';
     }
     return kBadInput;
+  } catch (const floorline::MeasurementError& error) {
+    std::cerr << "floorline: cannot be done on this machine: " << error.what() << '\n';
+    return kMachineCannot;
   } catch (const std::bad_alloc&) {
     std::cerr << "floorline: error: out of memory; expected a smaller input\n";
     return kBadInput;

@@ -85,6 +85,21 @@ TEST_SUITE("validation") {
                "experiment.cols: 4096 -> 1024"));
   }
 
+  TEST_CASE("experiments of the suite are compared as they are written out, at both scales") {
+    const auto with = [](const std::string& before, const std::string& after) {
+      std::string text = replaced(kStorageHypothesis, "in=fp16 out=fp16", "in=fp32 out=fp32");
+      text = replaced(text, "[variant]", "experiment = \"" + before + "\"\n[variant]");
+      text = replaced(text, "[change]", "experiment = \"" + after + "\"\n[change]");
+      return replaced(text, "[\"in\", \"out\"]", "[\"kind\"]");
+    };
+    CHECK(refusal(with("layernorm_three", "layernorm_one")).empty());
+    // On a GPU both have as many elements, on a CPU one has half: two variables.
+    CHECK(says(with("triad", "vector_add"), "experiment.n: 4194304 -> ") == false);
+    CHECK(says(with("triad", "triad_bf16"), "experiment.n: "));
+    CHECK(says(with("layernorm_tree", "layernorm_one"), "did you mean \"layernorm_three\""));
+    CHECK(says(with("layernorm rows=5 colls=3", "layernorm_one"), "baseline.experiment"));
+  }
+
   TEST_CASE("numbers that are equal are no difference") {
     CHECK(refusal(replaced(kStorageHypothesis, "rows=8192 cols=4096 in=fp16",
                            "rows=8.192e3 cols=4096 in=fp16"))

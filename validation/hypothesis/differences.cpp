@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline against variant, key by key.
+// Baseline against variant, key by key. Experiments of the suite are compared as they are written
+// out, at the sizes of a GPU and of a CPU: the change must be one variable on both.
 #include <algorithm>
 
 #include "model/quantity/unit_names.hpp"
+#include "validation/hypothesis/experiment_name.hpp"
 #include "validation/hypothesis/hypothesis.hpp"
 
 namespace floorline {
@@ -41,14 +43,16 @@ void add_setting(const std::string& text, KeyValues& all) {
                    (scale ? "*" : "") + text.substr(equals + 1));
 }
 
-KeyValues keys_of(const HypothesisCase& c) {
+KeyValues keys_of(const HypothesisCase& c, Scale scale) {
   KeyValues all;
   add_words(c.op, "", all);
   if (!c.workload.empty()) all.emplace_back("workload", c.workload);
   for (const std::string& text : c.set) add_setting(text, all);
   if (!c.device.empty()) all.emplace_back("device", c.device);
   all.emplace_back("schedule", name_of(c.schedule));
-  add_words(c.experiment, "experiment.", all);
+  if (c.experiment.empty()) return all;
+  const std::optional<ExperimentSpec> spec = resolve_experiment(c.experiment, scale);
+  if (spec) add_words(text_of(*spec), "experiment.", all);
   return all;
 }
 
@@ -74,17 +78,32 @@ bool is_declared(const Difference& difference, const std::vector<std::string>& k
   });
 }
 
-std::vector<Difference> differences(const HypothesisCase& baseline, const HypothesisCase& variant) {
-  const KeyValues before = keys_of(baseline);
-  const KeyValues after = keys_of(variant);
-  std::vector<Difference> all;
+namespace {
+
+/// Those that `all` does not have yet.
+void add_differences(const KeyValues& before, const KeyValues& after,
+                     std::vector<Difference>& all) {
+  const auto add = [&all](Difference d) {
+    const bool known = std::any_of(all.begin(), all.end(),
+                                   [&](const Difference& other) { return other.key == d.key; });
+    if (!known) all.push_back(std::move(d));
+  };
   for (const auto& [key, value] : before) {
     const std::string* other = find(after, key);
     if (other != nullptr && same(value, *other)) continue;
-    all.push_back({key, value, other != nullptr ? *other : ""});
+    add({key, value, other != nullptr ? *other : ""});
   }
   for (const auto& [key, value] : after) {
-    if (find(before, key) == nullptr) all.push_back({key, "", value});
+    if (find(before, key) == nullptr) add({key, "", value});
+  }
+}
+
+}  // namespace
+
+std::vector<Difference> differences(const HypothesisCase& baseline, const HypothesisCase& variant) {
+  std::vector<Difference> all;
+  for (const Scale scale : {Scale::device, Scale::host}) {
+    add_differences(keys_of(baseline, scale), keys_of(variant, scale), all);
   }
   return all;
 }

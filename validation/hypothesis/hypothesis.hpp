@@ -36,7 +36,7 @@ struct HypothesisCase {
   std::vector<std::string> set;  ///< NAME=VALUE of symbols, operators and device keys
   std::string device;            ///< where this case has a device of its own
   Schedule schedule = Schedule::serial;
-  std::string experiment;  ///< what runs, as validation/experiment reads it: 'KIND key=value …'
+  std::string experiment;  ///< what runs: a name of the suite, or 'KIND key=value …'
   std::optional<TimeInterval> expected_time;  ///< calibrated; outside it the limit is refuted
   std::string expected_source;
   Position at;
@@ -66,6 +66,7 @@ struct Hypothesis {
   std::string limit_evidence;  ///< why that is believed
   EvidenceClass evidence = EvidenceClass::mechanism;
   std::string device;
+  std::vector<std::string> backends;  ///< that its experiments mean something on; empty: all
   HypothesisCase baseline;
   HypothesisCase variant;
   ChangedVariable change;

@@ -8,6 +8,7 @@
 #include "model/input/table_reader.hpp"
 #include "model/quantity/expect.hpp"
 #include "model/quantity/resource.hpp"
+#include "validation/hypothesis/experiment_name.hpp"
 
 namespace floorline {
 
@@ -101,6 +102,18 @@ void read_schedule(TableReader& table, HypothesisCase& c) {
   }
 }
 
+void read_experiment(TableReader& table, HypothesisCase& c) {
+  c.experiment = table.text("experiment").value_or("");
+  if (c.experiment.empty()) return;
+  try {
+    resolve_experiment(c.experiment, Scale::device);
+  } catch (const InputError& error) {  // told with the file's other mistakes
+    for (const Diagnostic& d : error.diagnostics()) {
+      table.error("experiment", (d.key_path.empty() ? "" : d.key_path + ": ") + d.message);
+    }
+  }
+}
+
 HypothesisCase read_case(TableReader& hypothesis, std::string_view key, Diagnostics& diagnostics) {
   HypothesisCase c;
   const Node* node = hypothesis.required_node(key, "a table with op, workload or experiment");
@@ -109,7 +122,7 @@ HypothesisCase read_case(TableReader& hypothesis, std::string_view key, Diagnost
   TableReader table(*node, hypothesis.path_of(key), diagnostics);
   c.op = table.text("op").value_or("");
   c.workload = table.text("workload").value_or("");
-  c.experiment = table.text("experiment").value_or("");
+  read_experiment(table, c);
   if (!c.op.empty() && !c.workload.empty()) {
     diagnostics.add(node->at, table.path(), "has both op and workload; expected one of them");
   } else if (c.op.empty() && c.workload.empty() && c.experiment.empty()) {
@@ -307,6 +320,12 @@ Hypothesis parse_hypothesis(std::string_view text, std::string_view file_name) {
     read_limit(table, h);
     h.evidence = read_evidence(table);
     h.device = table.text("device").value_or("");
+    h.backends = table.texts("backends").value_or(std::vector<std::string>{});
+    for (const std::string& b : h.backends) {
+      if (b != "cpu" && b != "cuda") {
+        table.error("backends", floorline::quoted(b) + " is no backend; expected cpu or cuda");
+      }
+    }
     h.baseline = read_case(table, "baseline", diagnostics);
     h.variant = read_case(table, "variant", diagnostics);
     read_change(table, h, diagnostics);

@@ -105,6 +105,7 @@ std::string write_hypothesis(const Hypothesis& h) {
   add_text(out, "limit_evidence", h.limit_evidence);
   add_text(out, "evidence", std::string(name_of(h.evidence)));
   add_text(out, "device", h.device);
+  if (!h.backends.empty()) out += "backends = " + toml_list(h.backends) + "\n";
   if (!h.notes.empty()) out += "notes = " + toml_list(h.notes) + "\n";
   add_case(out, "baseline", h.baseline);
   add_case(out, "variant", h.variant);

@@ -12,7 +12,8 @@ template <class T>
 FLOORLINE_HOST_DEVICE inline float gemv_part(const T* a, const T* b, Index n, Span k,
                                              Index column) {
   float sum = 0;
-  for (Index i = k.begin; i < k.end; ++i) sum += static_cast<float>(to_float(a[i])) * static_cast<float>(to_float(b[i * n + column]));
+  for (Index i = k.begin; i < k.end; ++i)
+    sum += static_cast<float>(to_float(a[i])) * static_cast<float>(to_float(b[i * n + column]));
   return sum;
 }
 /// What one tile of k adds to an element: row of a's tile times column of b's, `depth` terms.

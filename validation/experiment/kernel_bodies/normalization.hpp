@@ -13,8 +13,8 @@ FLOORLINE_HOST_DEVICE inline float inverse_deviation(float square_sum, Index col
 }
 FLOORLINE_HOST_DEVICE inline double inverse_deviation(double square_sum, Index cols,
                                                       float epsilon) {
-  return 1.0 / __builtin_sqrt(square_sum / static_cast<double>(cols) +
-                              static_cast<double>(epsilon));
+  return 1.0 /
+         __builtin_sqrt(square_sum / static_cast<double>(cols) + static_cast<double>(epsilon));
 }
 /// In A: float, or double where the arithmetic is to be fp64.
 template <class A, class T, class W>
@@ -57,16 +57,16 @@ template <class T>
 FLOORLINE_HOST_DEVICE inline void dropout_row(T* y, const T* x, Index cols, Index first,
                                               std::uint32_t seed, float keep, Lanes lanes) {
   for (Index c = lanes.lane; c < cols; c += lanes.lanes) {
-    y[c] = stored<T>(to_float(x[c]) * static_cast<Register<T>>(dropout_factor(first + c, seed, keep)));
+    y[c] =
+        stored<T>(to_float(x[c]) * static_cast<Register<T>>(dropout_factor(first + c, seed, keep)));
   }
 }
 /// Normalize and dropout at once, from a row of sums kept on chip.
 template <class A = float, class T, class W>
 FLOORLINE_HOST_DEVICE inline void normalize_dropout_row(T* y, const T* sum, const W* scale,
                                                         const W* shift, Index cols, A mean,
-                                                        A inverse, Index first,
-                                                        std::uint32_t seed, float keep,
-                                                        Lanes lanes) {
+                                                        A inverse, Index first, std::uint32_t seed,
+                                                        float keep, Lanes lanes) {
   for (Index c = lanes.lane; c < cols; c += lanes.lanes) {
     const A normal = normalized<A>(sum[c], mean, inverse, scale[c], shift[c]);
     y[c] = stored<T>(normal * static_cast<A>(dropout_factor(first + c, seed, keep)));

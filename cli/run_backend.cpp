@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_backend.hpp"
+
+#include <algorithm>
+
+#include "cli/hypothesis_case.hpp"
+#include "cli/locate.hpp"
+#include "model/input/diagnostic.hpp"
+#include "validation/experiment/cpu/cpu_backend.hpp"
+#include "validation/experiment/method.hpp"
+#include "validation/experiment/runner.hpp"
+#include "validation/hypothesis/experiment_name.hpp"
+
+namespace floorline {
+
+namespace {
+
+std::optional<Observation> measure(Backend& backend, const HypothesisCase& c, const Method& method,
+                                   CaseRun& run) {
+  if (c.experiment.empty()) {
+    run.not_measured = "the hypothesis names no experiment for it";
+    return std::nullopt;
+  }
+  const std::optional<ExperimentSpec> spec = resolve_experiment(c.experiment, backend.scale());
+  if (!spec) {
+    run.not_measured =
+        "the suite has no " + c.experiment + " for the " + backend.name() + " backend";
+    return std::nullopt;
+  }
+  ExperimentRun measured = run_experiment(backend, *spec, method);
+  run.not_measured = measured.why_not;
+  return std::move(measured.observation);
+}
+
+bool is_meant_for(const Hypothesis& h, const std::string& backend) {
+  return h.backends.empty() ||
+         std::find(h.backends.begin(), h.backends.end(), backend) != h.backends.end();
+}
+
+class ExperimentRunner : public BackendRunner {
+ public:
+  ExperimentRunner(std::unique_ptr<Backend> backend, bool quick)
+      : backend_(std::move(backend)), method_(quick ? quick_method() : Method{}) {}
+
+  [[nodiscard]] const Machine& machine() const override { return backend_->machine(); }
+  [[nodiscard]] Scale scale() const override { return backend_->scale(); }
+
+  void observe(HypothesisRun& run) override {
+    const Hypothesis& h = run.hypothesis;
+    run.backend = backend_->name();
+    if (!is_meant_for(h, run.backend)) {
+      run.baseline.not_measured = run.variant.not_measured =
+          "its experiments say nothing on the " + run.backend + " backend";
+      judge_run(run);
+      return;
+    }
+    run.baseline.observed.time = measure(*backend_, h.baseline, method_, run.baseline);
+    run.variant.observed.time = measure(*backend_, h.variant, method_, run.variant);
+    judge_run(run);
+    const bool again = confirm(h.baseline, run.verdict->baseline, run.baseline) |
+                       confirm(h.variant, run.verdict->variant, run.variant);
+    if (again) judge_run(run);
+  }
+
+ private:
+  /// Below a floor: a second run, with other data, must confirm it.
+  bool confirm(const HypothesisCase& c, const CaseVerdict& verdict, CaseRun& run) {
+    if (verdict.doubts.empty()) return false;
+    Method again = method_;
+    again.seed += 1;
+    run.observed.second = measure(*backend_, c, again, run);
+    return run.observed.second.has_value();
+  }
+
+  std::unique_ptr<Backend> backend_;
+  Method method_;
+};
+
+/// Without --device the machine is probed.
+std::unique_ptr<Backend> open_cpu(const DeviceOptions& device) {
+  CpuBackendOptions options;
+  const std::vector<std::string> names = device_list(device);
+  if (names.size() > 1) {
+    throw InputError(Diagnostic{position_in("command line"), "--device",
+                                "expected one: the device file of this machine"});
+  }
+  if (!names.empty()) {
+    options.device = load_device(names.front(), device_path(device.device_path));
+  }
+  return make_cpu_backend(options);
+}
+
+}  // namespace
+
+std::unique_ptr<BackendRunner> open_backend(const std::string& name, bool quick,
+                                            const DeviceOptions& device) {
+  if (name != "cpu" && name != "cuda") {
+    throw InputError(Diagnostic{position_in("command line"), "--backend",
+                                "\"" + name + "\" is no backend" +
+                                    did_you_mean(name, {"cpu", "cuda"}) +
+                                    "; expected cpu or cuda"});
+  }
+  if (name == "cpu") return std::make_unique<ExperimentRunner>(open_cpu(device), quick);
+  throw MeasurementError("the cuda backend is not built into this program");
+}
+
+}  // namespace floorline

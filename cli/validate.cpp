@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// floorline validate: predictions on record before they run, and what became of them.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "cli/command_line.hpp"
+#include "cli/hypothesis_case.hpp"
+#include "cli/locate.hpp"
+#include "cli/observe.hpp"
+#include "cli/output.hpp"
+#include "cli/run_backend.hpp"
+#include "model/input/diagnostic.hpp"
+#include "model/quantity/unit_names.hpp"
+#include "validation/hypothesis/hypothesis_file.hpp"
+#include "validation/record/record_text.hpp"
+#include "validation/report/run_document.hpp"
+#include "validation/report/suite_document.hpp"
+
+namespace floorline {
+
+namespace {
+
+struct ValidateOptions {
+  std::string hypothesis;
+  bool all = false;
+  std::string hypothesis_path, workload_path;
+  std::vector<std::string> observed;
+  std::string tolerance;
+  std::string backend;
+  bool quick = false;
+  std::string observe, mapping, models;
+  bool record = false;
+  std::string records;
+  DeviceOptions device;
+  OutputOptions output;
+};
+
+[[noreturn]] void refuse(const char* flag, const std::string& why) {
+  throw InputError(Diagnostic{position_in("command line"), flag, why});
+}
+
+/// "5%" or 0.05; below one, or a number below its tolerance could be anything.
+double tolerance_of(const std::string& text) {
+  if (text.empty()) return kDefaultTolerance;
+  const bool percent = text.ends_with('%');
+  const std::optional<double> value =
+      parse_number(percent ? std::string_view(text).substr(0, text.size() - 1) : text);
+  const double tolerance = value.value_or(-1) / (percent ? 100 : 1);
+  if (!(tolerance >= 0 && tolerance < 1)) {
+    refuse("--tolerance", "\"" + text + "\" is no tolerance; expected such as 5% or 0.05");
+  }
+  return tolerance;
+}
+
+std::string records_folder(const ValidateOptions& o) {
+  if (!o.records.empty()) return o.records;
+  return o.record ? "records" : "";
+}
+
+CaseLookup lookup_of(const ValidateOptions& o) {
+  return {o.device, o.workload_path, nullptr, Scale::device};
+}
+
+/// Predicts, observes, judges one hypothesis. `runner`: null, or what runs experiments.
+HypothesisRun run_one(const std::string& file, const std::string& shown, const ValidateOptions& o,
+                      BackendRunner* runner) {
+  CaseLookup lookup = lookup_of(o);
+  if (runner != nullptr) {
+    lookup.machine = &runner->machine();
+    lookup.scale = runner->scale();
+  }
+  Hypothesis hypothesis = read_hypothesis_file(file);
+  hypothesis.file = shown;  // where it was found is this machine's business
+  HypothesisRun run = predict(std::move(hypothesis), lookup);
+  run.tolerance = tolerance_of(o.tolerance);
+  run.quick = o.quick;
+  for (const std::string& text : o.observed) add_typed(text, run);
+  if (!o.observed.empty()) {
+    judge_run(run);
+    run.assumptions.push_back("typed numbers are within " + number_text(run.tolerance * 100, 3) +
+                              " % of the true ones");
+  }
+  if (runner != nullptr) runner->observe(run);
+  return run;
+}
+
+int status_of(const std::optional<HypothesisVerdict>& verdict) {
+  return !verdict || verdict->verdict == Verdict::supported ? 0 : 1;
+}
+
+void keep(const HypothesisRun& run, const std::string& folder) {
+  if (folder.empty()) return;
+  const RecordFile file = keep_record(folder, run);
+  std::cerr << "record " << file.path << '\n';
+}
+
+int validate_one(const ValidateOptions& o, BackendRunner* runner) {
+  const HypothesisRun run =
+      run_one(find_hypothesis(o.hypothesis, hypothesis_folders(o.hypothesis_path)), o.hypothesis, o,
+              runner);
+  const std::string folder = records_folder(o);
+  keep(run, folder);
+  print(run_document(run), o.output);
+  return status_of(run.verdict);
+}
+
+int validate_all(const ValidateOptions& o, BackendRunner* runner) {
+  std::vector<HypothesisRun> runs;
+  for (const std::string& file : shipped_hypotheses(hypothesis_folders(o.hypothesis_path))) {
+    runs.push_back(run_one(file, std::filesystem::path(file).stem().string(), o, runner));
+    keep(runs.back(), records_folder(o));
+  }
+  if (runs.empty()) refuse("--all", "no hypothesis files found");
+  print(suite_document(runs), o.output);
+  int status = 0;
+  for (const HypothesisRun& run : runs) status = std::max(status, status_of(run.verdict));
+  return status;
+}
+
+void check_flags(const ValidateOptions& o) {
+  const int subjects =
+      (o.hypothesis.empty() ? 0 : 1) + (o.all ? 1 : 0) + (o.observe.empty() ? 0 : 1);
+  if (subjects != 1) {
+    refuse("",
+           "expected one of: a hypothesis (a file or the name of a shipped one), --all, or "
+           "--observe with measurements from elsewhere");
+  }
+  if (!o.backend.empty() && !o.observed.empty()) {
+    refuse("--backend",
+           "numbers that are typed in and a backend that measures are two runs; "
+           "expected one of --backend and --observed");
+  }
+  if (o.all && !o.observed.empty()) refuse("--observed", "is about one hypothesis, not about all");
+  if (o.quick && o.backend.empty()) refuse("--quick", "shortens runs; expected with --backend");
+}
+
+int validate(const ValidateOptions& o) {
+  format_of(o.output);  // a bad flag is told before any work
+  tolerance_of(o.tolerance);
+  check_flags(o);
+  if (!o.observe.empty()) {
+    return observe({o.observe, o.mapping, o.models, o.device, o.output});
+  }
+  std::unique_ptr<BackendRunner> runner;
+  if (!o.backend.empty()) runner = open_backend(o.backend, o.quick, o.device);
+  return o.all ? validate_all(o, runner.get()) : validate_one(o, runner.get());
+}
+
+void add_run_options(CLI::App& verb, ValidateOptions& o) {
+  verb.add_option("--observed", o.observed,
+                  "a number from elsewhere: baseline=5.074ms, variant=2.2TB/s, "
+                  "variant.hbm_bytes=302MB; the same name again is its second run; repeatable")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  verb.add_option("--tolerance", o.tolerance,
+                  "of typed numbers, such as 5% (default) or 0.02: a verdict only outside it");
+  verb.add_option("--backend", o.backend, "run the experiments: cpu or cuda");
+  verb.add_flag("--quick", o.quick, "short budgets and small rotations");
+  verb.add_option("--observe", o.observe,
+                  "a table of measurements (with --mapping), or a folder of measured rows "
+                  "(validation/README.md)");
+  verb.add_option("--mapping", o.mapping,
+                  "how to read the table: columns, units and operator (validation/HYPOTHESES.md)");
+  verb.add_option("--models", o.models, "of a folder: configurations of the served models");
+  verb.add_flag("--record", o.record, "keep a record of the run in ./records");
+  verb.add_option("--records", o.records, "keep it in this folder");
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, Action& action) {
+  CLI::App* verb = app.add_subcommand(
+      "validate", "a hypothesis: its prediction, its run or observed numbers, its verdict");
+  auto o = std::make_shared<ValidateOptions>();
+  verb->add_option("HYPOTHESIS", o->hypothesis,
+                   "a hypothesis file, or the name of a shipped one (floorline record hypotheses)");
+  verb->add_flag("--all", o->all, "every shipped hypothesis");
+  add_run_options(*verb, *o);
+  add_device_options(*verb, o->device, false);
+  verb->add_option("--hypothesis-path", o->hypothesis_path,
+                   "folders to look for hypotheses in first");
+  verb->add_option("--workload-path", o->workload_path, "folders to look for workloads in first");
+  add_output_options(*verb, o->output);
+  verb->callback([o, &action] { action = [o] { return validate(*o); }; });
+}
+
+}  // namespace floorline
