@@ -9,6 +9,10 @@
 #define FLOORLINE_PASTE(a, b) FLOORLINE_PASTE_(a, b)
 #define bodies FLOORLINE_PASTE(bodies_, FLOORLINE_CPU_LEVEL)
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "validation/experiment/cpu/kernel_table.hpp"
 #include "validation/experiment/kernel_bodies/attention.hpp"
 #include "validation/experiment/kernel_bodies/chain.hpp"
@@ -436,6 +440,42 @@ void chains(const KernelArguments& a, Index worker, Index workers) {
     y[i] = b::chained(x[i], shape.count, shape.chain_factor, shape.chain_offset);
 }
 
+// ---- the memory probe: one worker's own buffers ----
+
+void stream_store(float* to, Vector value) {
+#if defined(__AVX512F__)
+  _mm512_stream_ps(to, value);
+#elif defined(__AVX__)
+  _mm256_stream_ps(to, value);
+#elif defined(__x86_64__)
+  _mm_stream_ps(to, value);
+#else
+  __builtin_memcpy(to, &value, sizeof value);
+#endif
+}
+void stream_end() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+/// n is a multiple of 64 floats, buffers start at cache lines.
+void probe_read(const KernelArguments& a, Index, Index) {
+  *scratch<float>(a, 0) = lane_sum<float>(input<float>(a, 0), a.shape.n);
+}
+void probe_write(const KernelArguments& a, Index, Index) {
+  const Vector value = Vector{} + 1.0F;
+  for (Index i = 0; i < a.shape.n; i += kVectorFloats) stream_store(output<float>(a) + i, value);
+  stream_end();
+}
+void probe_copy(const KernelArguments& a, Index, Index) {
+  for (Index i = 0; i < a.shape.n; i += kVectorFloats) {
+    Vector value;
+    __builtin_memcpy(&value, input<float>(a, 0) + i, sizeof value);
+    stream_store(output<float>(a) + i, value);
+  }
+  stream_end();
+}
+
 template <class T>
 constexpr StorageKernels storage_kernels() {
   return {copy<T>,     triad<T>,           add<T>,        strided<T>,       gather<T>,
@@ -467,7 +507,10 @@ constexpr LevelKernels kKernels{
     chains<1>,
     chains<kTogether>,
     FLOORLINE_PASTE(product_fp32_, FLOORLINE_CPU_LEVEL),
-    FLOORLINE_PASTE(product_fp64_, FLOORLINE_CPU_LEVEL)};
+    FLOORLINE_PASTE(product_fp64_, FLOORLINE_CPU_LEVEL),
+    probe_read,
+    probe_write,
+    probe_copy};
 
 }  // namespace
 
