@@ -27,7 +27,7 @@ FLOORLINE_HOST_DEVICE inline Index visible_keys(const AttentionShape& shape, Ind
 template <class T>
 FLOORLINE_HOST_DEVICE inline float score(const T* q, const T* k, const AttentionShape& shape) {
   float sum = 0;
-  for (Index d = 0; d < shape.dim; ++d) sum += to_float(q[d]) * to_float(k[d]);
+  for (Index d = 0; d < shape.dim; ++d) sum += static_cast<float>(to_float(q[d])) * static_cast<float>(to_float(k[d]));
   return sum * shape.score_scale;
 }
 /// Score of (row, key), row = head * q_len + query; masked keys score the least.
@@ -45,7 +45,8 @@ FLOORLINE_HOST_DEVICE inline float weighted_value(const P* probability, const T*
                                                   Index d) {
   float sum = 0;
   for (Index key = 0; key < shape.kv_len; ++key) {
-    sum += to_float(probability[key]) * to_float(v[(head * shape.kv_len + key) * shape.dim + d]);
+    sum += static_cast<float>(to_float(probability[key])) *
+           static_cast<float>(to_float(v[(head * shape.kv_len + key) * shape.dim + d]));
   }
   return sum;
 }
@@ -59,7 +60,7 @@ FLOORLINE_HOST_DEVICE inline void online_update(RunningSoftmax& row, float* out,
   const float weight = exponential(key_score - maximum);
   row.sum = row.sum * old_scale + weight;
   row.maximum = maximum;
-  for (Index d = 0; d < dim; ++d) out[d] = out[d] * old_scale + weight * to_float(value[d]);
+  for (Index d = 0; d < dim; ++d) out[d] = out[d] * old_scale + weight * static_cast<float>(to_float(value[d]));
 }
 /// Keys [begin, end) of one tile into the running row: one rescaling a tile. `scores` holds the
 /// tile's scores (end - begin floats).
@@ -76,7 +77,7 @@ FLOORLINE_HOST_DEVICE inline void online_tile(RunningSoftmax& row, float* out, f
     const float weight = exponential(scores[j] - maximum);
     row.sum += weight;
     const T* v = value + (begin + j) * dim;
-    for (Index d = 0; d < dim; ++d) out[d] += weight * to_float(v[d]);
+    for (Index d = 0; d < dim; ++d) out[d] += weight * static_cast<float>(to_float(v[d]));
   }
 }
 

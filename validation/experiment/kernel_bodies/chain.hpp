@@ -7,16 +7,21 @@
 
 namespace floorline::bodies {
 
-FLOORLINE_HOST_DEVICE inline float chained(float v, Index count, float a, float b) {
+/// V is float, or a vector of floats that goes through one register.
+template <class V>
+FLOORLINE_HOST_DEVICE inline V chained(V v, Index count, float a, float b) {
   for (Index i = 0; i < count; ++i) v = v * a + b;
   return v;
 }
-/// Width elements side by side; each step of one does not wait for the others.
-template <int Width>
-FLOORLINE_HOST_DEVICE inline void chained_together(float* v, Index count, float a, float b) {
+/// Width values side by side; each step of one does not wait for the others.
+template <unsigned Width, class V>
+FLOORLINE_HOST_DEVICE inline void chained_together(V* v, Index count, float a, float b) {
+  V local[Width];
+  for (unsigned j = 0; j < Width; ++j) local[j] = v[j];
   for (Index i = 0; i < count; ++i) {
-    for (int j = 0; j < Width; ++j) v[j] = v[j] * a + b;
+    for (unsigned j = 0; j < Width; ++j) local[j] = local[j] * a + b;
   }
+  for (unsigned j = 0; j < Width; ++j) v[j] = local[j];
 }
 
 }  // namespace floorline::bodies

@@ -24,7 +24,7 @@ FLOORLINE_HOST_DEVICE inline void copy_element(T* y, const T* x, Index i) {
 template <class T>
 FLOORLINE_HOST_DEVICE inline void triad_element(T* y, const T* x, const T* z, float scale,
                                                 Index i) {
-  y[i] = Store<T>::from(to_float(x[i]) + scale * to_float(z[i]));
+  y[i] = Store<T>::from(to_float(x[i]) + static_cast<Register<T>>(scale) * to_float(z[i]));
 }
 template <class T>
 FLOORLINE_HOST_DEVICE inline void add_element(T* y, const T* x, const T* z, Index i) {
@@ -47,7 +47,7 @@ FLOORLINE_HOST_DEVICE inline void launch_element(T* y, const T* x, Index i) {
 /// The work of the overlap experiment: y = 2 x + 1.
 template <class T>
 FLOORLINE_HOST_DEVICE inline void work_element(T* y, const T* x, Index i) {
-  y[i] = Store<T>::from(2.0F * to_float(x[i]) + 1.0F);
+  y[i] = Store<T>::from(2 * to_float(x[i]) + 1);
 }
 
 }  // namespace floorline::bodies

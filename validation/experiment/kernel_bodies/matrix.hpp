@@ -12,7 +12,7 @@ template <class T>
 FLOORLINE_HOST_DEVICE inline float gemv_part(const T* a, const T* b, Index n, Span k,
                                              Index column) {
   float sum = 0;
-  for (Index i = k.begin; i < k.end; ++i) sum += to_float(a[i]) * to_float(b[i * n + column]);
+  for (Index i = k.begin; i < k.end; ++i) sum += static_cast<float>(to_float(a[i])) * static_cast<float>(to_float(b[i * n + column]));
   return sum;
 }
 /// What one tile of k adds to an element: row of a's tile times column of b's, `depth` terms.
@@ -26,7 +26,7 @@ FLOORLINE_HOST_DEVICE inline float tile_element(const float* a_tile, const float
 template <class T>
 FLOORLINE_HOST_DEVICE inline float tile_load(const T* x, Index rows, Index cols, Index row,
                                              Index column) {
-  return row < rows && column < cols ? to_float(x[row * cols + column]) : 0.0F;
+  return row < rows && column < cols ? static_cast<float>(to_float(x[row * cols + column])) : 0.0F;
 }
 FLOORLINE_HOST_DEVICE inline Index tiles_over(Index length, Index tile) {
   return (length + tile - 1) / tile;

@@ -11,10 +11,16 @@ namespace floorline::bodies {
 FLOORLINE_HOST_DEVICE inline float inverse_deviation(float square_sum, Index cols, float epsilon) {
   return 1.0F / __builtin_sqrtf(square_sum / static_cast<float>(cols) + epsilon);
 }
-template <class T>
-FLOORLINE_HOST_DEVICE inline float normalized(T x, float mean, float inverse, float scale,
-                                              float shift) {
-  return (to_float(x) - mean) * inverse * scale + shift;
+FLOORLINE_HOST_DEVICE inline double inverse_deviation(double square_sum, Index cols,
+                                                      float epsilon) {
+  return 1.0 / __builtin_sqrt(square_sum / static_cast<double>(cols) +
+                              static_cast<double>(epsilon));
+}
+/// In A: float, or double where the arithmetic is to be fp64.
+template <class A, class T, class W>
+FLOORLINE_HOST_DEVICE inline A normalized(T x, A mean, A inverse, W scale, W shift) {
+  return (static_cast<A>(to_float(x)) - mean) * inverse * static_cast<A>(to_float(scale)) +
+         static_cast<A>(to_float(shift));
 }
 /// A hash of the element's number (Wang's integer hash): uniform enough to drop 1 in 8.
 FLOORLINE_HOST_DEVICE inline std::uint32_t counter_hash(std::uint32_t x) {
@@ -31,12 +37,11 @@ FLOORLINE_HOST_DEVICE inline float dropout_factor(Index i, std::uint32_t seed, f
 }
 
 // The phases of a row; between them lanes exchange sums (tree, shuffle, or nothing when lanes = 1).
-template <class T, class W>
+template <class A = float, class T, class W>
 FLOORLINE_HOST_DEVICE inline void normalize_row(T* y, const T* x, const W* scale, const W* shift,
-                                                Index cols, float mean, float inverse,
-                                                Lanes lanes) {
+                                                Index cols, A mean, A inverse, Lanes lanes) {
   for (Index c = lanes.lane; c < cols; c += lanes.lanes) {
-    y[c] = Store<T>::from(normalized(x[c], mean, inverse, to_float(scale[c]), to_float(shift[c])));
+    y[c] = stored<T>(normalized<A>(x[c], mean, inverse, scale[c], shift[c]));
   }
 }
 /// sum = x + skip in the storage precision: what the next kernel, or the same one, reads again.
@@ -52,19 +57,19 @@ template <class T>
 FLOORLINE_HOST_DEVICE inline void dropout_row(T* y, const T* x, Index cols, Index first,
                                               std::uint32_t seed, float keep, Lanes lanes) {
   for (Index c = lanes.lane; c < cols; c += lanes.lanes) {
-    y[c] = Store<T>::from(to_float(x[c]) * dropout_factor(first + c, seed, keep));
+    y[c] = stored<T>(to_float(x[c]) * static_cast<Register<T>>(dropout_factor(first + c, seed, keep)));
   }
 }
 /// Normalize and dropout at once, from a row of sums kept on chip.
-template <class T, class W>
+template <class A = float, class T, class W>
 FLOORLINE_HOST_DEVICE inline void normalize_dropout_row(T* y, const T* sum, const W* scale,
-                                                        const W* shift, Index cols, float mean,
-                                                        float inverse, Index first,
+                                                        const W* shift, Index cols, A mean,
+                                                        A inverse, Index first,
                                                         std::uint32_t seed, float keep,
                                                         Lanes lanes) {
   for (Index c = lanes.lane; c < cols; c += lanes.lanes) {
-    const float normal = normalized(sum[c], mean, inverse, to_float(scale[c]), to_float(shift[c]));
-    y[c] = Store<T>::from(normal * dropout_factor(first + c, seed, keep));
+    const A normal = normalized<A>(sum[c], mean, inverse, scale[c], shift[c]);
+    y[c] = stored<T>(normal * static_cast<A>(dropout_factor(first + c, seed, keep)));
   }
 }
 

@@ -7,25 +7,26 @@
 
 namespace floorline::bodies {
 
-/// Lane's part of the sum of x[0 … n).
-template <class T>
-FLOORLINE_HOST_DEVICE inline float partial_sum(const T* x, Index n, Lanes lanes) {
-  float sum = 0;
-  for (Index i = lanes.lane; i < n; i += lanes.lanes) sum += to_float(x[i]);
+/// Lane's part of the sum of x[0 … n), added in A.
+template <class A = float, class T>
+FLOORLINE_HOST_DEVICE inline A partial_sum(const T* x, Index n, Lanes lanes) {
+  A sum = 0;
+  for (Index i = lanes.lane; i < n; i += lanes.lanes) sum += static_cast<A>(to_float(x[i]));
   return sum;
 }
 /// Lane's part of the sum of (x - mean)^2.
-template <class T>
-FLOORLINE_HOST_DEVICE inline float partial_squares(const T* x, Index n, float mean, Lanes lanes) {
-  float sum = 0;
+template <class A = float, class T>
+FLOORLINE_HOST_DEVICE inline A partial_squares(const T* x, Index n, A mean, Lanes lanes) {
+  A sum = 0;
   for (Index i = lanes.lane; i < n; i += lanes.lanes) {
-    const float d = to_float(x[i]) - mean;
+    const A d = static_cast<A>(to_float(x[i])) - mean;
     sum += d * d;
   }
   return sum;
 }
 /// One step of the tree over parts[0 … 2 half): between steps all lanes wait for each other.
-FLOORLINE_HOST_DEVICE inline void tree_step(float* parts, Index half, Index count, Index lane) {
+template <class A>
+FLOORLINE_HOST_DEVICE inline void tree_step(A* parts, Index half, Index count, Index lane) {
   if (lane < half && lane + half < count) parts[lane] += parts[lane + half];
 }
 /// The first `half` of a tree over `count` parts: the smallest power of two not below count / 2.
@@ -35,7 +36,8 @@ FLOORLINE_HOST_DEVICE inline Index first_half(Index count) {
   return half;
 }
 /// The whole tree by one thread, for a CPU thread and for tests of the steps.
-FLOORLINE_HOST_DEVICE inline float tree_sum(float* parts, Index count) {
+template <class A>
+FLOORLINE_HOST_DEVICE inline A tree_sum(A* parts, Index count) {
   for (Index half = first_half(count); half > 0; half /= 2) {
     for (Index lane = 0; lane < half; ++lane) tree_step(parts, half, count, lane);
   }

@@ -42,11 +42,11 @@ template <class T>
 FLOORLINE_HOST_DEVICE inline RunningSoftmax partial_softmax(const T* x, Index cols, Lanes lanes) {
   RunningSoftmax part;
   for (Index c = lanes.lane; c < cols; c += lanes.lanes) {
-    const float v = to_float(x[c]);
+    const auto v = static_cast<float>(to_float(x[c]));
     part.maximum = v > part.maximum ? v : part.maximum;
   }
   for (Index c = lanes.lane; c < cols; c += lanes.lanes) {
-    part.sum += exponential(to_float(x[c]) - part.maximum);
+    part.sum += exponential(static_cast<float>(to_float(x[c])) - part.maximum);
   }
   return part;
 }
@@ -55,7 +55,7 @@ FLOORLINE_HOST_DEVICE inline void softmax_row(T* y, const T* x, Index cols, Runn
                                               Lanes lanes) {
   const float inverse = 1.0F / row.sum;
   for (Index c = lanes.lane; c < cols; c += lanes.lanes) {
-    y[c] = Store<T>::from(exponential(to_float(x[c]) - row.maximum) * inverse);
+    y[c] = stored<T>(exponential(static_cast<float>(to_float(x[c])) - row.maximum) * inverse);
   }
 }
 
