@@ -16,7 +16,7 @@ namespace floorline::cuda {
 struct Installation {
   int devices = 1;
   bool cublas = true;
-  std::string no_cublas;  ///< why it is missing
+  std::string no_cublas = {};  ///< why it is missing
 };
 /// "" when it can be run, else the reason.
 std::string why_not_on_cuda(const ExperimentSpec& spec, const Installation& installation);

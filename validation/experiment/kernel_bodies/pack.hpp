@@ -4,13 +4,15 @@
 // Buffers must start at a multiple of a pack's size; Width = 1 asks for nothing.
 #pragma once
 
+#include <cstddef>
+
 #include "validation/experiment/kernel_bodies/elementwise.hpp"
 
 namespace floorline::bodies {
 
 template <class T, int Width>
 struct alignas(sizeof(T) * Width) Pack {
-  T lane[Width];
+  T lane[static_cast<std::size_t>(Width)];
 };
 
 struct CopyOp {

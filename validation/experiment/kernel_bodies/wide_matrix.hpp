@@ -12,7 +12,7 @@ namespace floorline::bodies {
 template <int Width, class T, class W>
 FLOORLINE_HOST_DEVICE inline void gemv_columns(float* partial, const T* a, const W* b, Index n,
                                                Span span, Index column) {
-  float sum[Width] = {};
+  float sum[static_cast<std::size_t>(Width)] = {};
   for (Index k = span.begin; k < span.end; ++k) {
     const auto row = *reinterpret_cast<const Pack<W, Width>*>(b + k * n + column);
     const auto factor = static_cast<float>(to_float(a[k]));
