@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by cli/quickstart and tests/run: what must be installed, and installing it.
 
-build_packages=(g++ make cmake ninja-build libcli11-dev nlohmann-json3-dev libtomlplusplus-dev zlib1g-dev libeigen3-dev)
-build_packages=(g++ make cmake ninja-build libcli11-dev nlohmann-json3-dev libtomlplusplus-dev zlib1g-dev)
-build_packages+=(libssl-dev)  # SHA-256 of records
+build_packages=(g++ make cmake ninja-build libcli11-dev nlohmann-json3-dev libtomlplusplus-dev zlib1g-dev
+  libeigen3-dev libssl-dev)
 test_packages=(doctest-dev libbenchmark-dev clang-format python3 python3-jsonschema git)
 
 say() { printf '\n== %s\n' "$*"; }
