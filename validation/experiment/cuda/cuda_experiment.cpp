@@ -33,7 +33,7 @@ Seconds CudaExperiment::time_calls(std::int64_t first_set, std::int64_t calls) {
   return Seconds(static_cast<double>(milliseconds) / 1e3);
 }
 
-std::vector<float> CudaExperiment::output(std::int64_t set) {
+std::vector<double> CudaExperiment::output(std::int64_t set) {
   std::vector<std::byte> bytes(output_size_);
   check(cudaMemcpy(bytes.data(), out<std::byte>(set % sets_), output_size_, cudaMemcpyDeviceToHost),
         "cudaMemcpy of the output");

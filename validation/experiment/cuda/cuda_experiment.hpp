@@ -26,7 +26,7 @@ class CudaExperiment : public PreparedExperiment {
   CudaExperiment(const ExperimentSpec& spec, const DeviceContext& device, std::int64_t sets);
   void call(std::int64_t set) override;
   Seconds time_calls(std::int64_t first_set, std::int64_t calls) override;
-  std::vector<float> output(std::int64_t set) override;
+  std::vector<double> output(std::int64_t set) override;
   void poison_output(std::int64_t set) override;
 
  protected:

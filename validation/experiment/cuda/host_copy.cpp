@@ -36,7 +36,7 @@ class HostCopyExperiment : public PreparedExperiment {
     stream_.wait();
     return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  std::vector<float> output(std::int64_t set) override {
+  std::vector<double> output(std::int64_t set) override {
     std::vector<std::byte> bytes(size_);
     if (to_device_) {
       check(cudaMemcpy(bytes.data(), device_[index(set)].data(), size_, cudaMemcpyDeviceToHost),

@@ -43,7 +43,7 @@ class OverlapExperiment : public PreparedExperiment {
     for (std::int64_t i = 0; i < calls; ++i) call(first_set + i);
     return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  std::vector<float> output(std::int64_t set) override {
+  std::vector<double> output(std::int64_t set) override {
     const HostBuffer& out = host_out_[index(set)];
     return from_storage({out.data(), out.data() + out.size()}, Precision::fp32);
   }

@@ -43,7 +43,7 @@ class PeerExperiment : public PreparedExperiment {
     wait();
     return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  std::vector<float> output(std::int64_t set) override {
+  std::vector<double> output(std::int64_t set) override {
     std::vector<std::byte> bytes(size_);
     check(
         cudaMemcpy(bytes.data(), ranks_[1]->out[index(set)].data(), size_, cudaMemcpyDeviceToHost),

@@ -17,12 +17,12 @@ std::vector<std::byte> stored(const std::vector<float>& values) {
 }
 
 template <class T>
-std::vector<float> loaded(const std::vector<std::byte>& bytes) {
+std::vector<double> loaded(const std::vector<std::byte>& bytes) {
   std::vector<T> elements(bytes.size() / sizeof(T));
   if (!elements.empty()) std::memcpy(elements.data(), bytes.data(), elements.size() * sizeof(T));
-  std::vector<float> values(elements.size());
+  std::vector<double> values(elements.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>(bodies::to_float(elements[i]));
+    values[i] = static_cast<double>(bodies::to_float(elements[i]));
   }
   return values;
 }
@@ -43,7 +43,7 @@ std::vector<std::byte> to_storage(const std::vector<float>& values, Precision pr
   return with_storage(precision, [&](auto element) { return stored<decltype(element)>(values); });
 }
 
-std::vector<float> from_storage(const std::vector<std::byte>& bytes, Precision precision) {
+std::vector<double> from_storage(const std::vector<std::byte>& bytes, Precision precision) {
   return with_storage(precision, [&](auto element) { return loaded<decltype(element)>(bytes); });
 }
 

@@ -16,7 +16,7 @@ namespace floorline::cuda {
 [[nodiscard]] std::size_t size_of(Precision precision);
 /// `values` rounded to `precision`.
 std::vector<std::byte> to_storage(const std::vector<float>& values, Precision precision);
-std::vector<float> from_storage(const std::vector<std::byte>& bytes, Precision precision);
+std::vector<double> from_storage(const std::vector<std::byte>& bytes, Precision precision);
 
 /// Calls f(T{}) with the type of `precision`; can_store() must hold.
 template <class F>
