@@ -54,20 +54,22 @@ MemoryTotal device_total(const LedgerOptions& options, const Subject& subject,
   MemoryTotal total;
   total.bytes = whole_budget(known->value);
   total.text = to_text_binary(known->value) + " of " + device.name;
+  total.of_device = true;
   return total;
 }
 
 std::optional<MemoryTotal> total_of(const LedgerOptions& options, const Subject& subject,
                                     std::vector<std::string>& notes) {
   const std::optional<double> utilization = utilization_of(options);
+  const bool device = options.budget == "device";
+  if (!device && !options.device.device.empty()) {
+    refuse("--device", "is read with --budget device only; expected --budget device");
+  }
   if (options.budget.empty()) return std::nullopt;
   MemoryTotal total;
-  if (options.budget == "device") {
+  if (device) {
     total = device_total(options, subject, notes);
   } else {
-    if (!options.device.device.empty()) {
-      refuse("--device", "is read with --budget device only; expected one of the two");
-    }
     total.bytes = parse_budget(options.budget, "--budget");
     total.text = options.budget;
   }
