@@ -133,7 +133,7 @@ PoolEnd end_of(const LedgerModel& model, const CachePlan& plan, ByteCount availa
     const std::int64_t request = request_blocks(plan, max_len);
     end.concurrency =
         request > 0 ? static_cast<double>(end.blocks) / static_cast<double>(request) : 0;
-    end.tokens = plan.group_count > 0 ? end.blocks / plan.group_count * plan.block : 0;
+    end.tokens = plan.group_count > 0 ? end.blocks / plan.group_count * plan.block * plan.cp : 0;
     if (model.engine->tokens_logged == TokensLogged::concurrency) {
       constexpr double kMost = 9e18;
       end.tokens = static_cast<std::int64_t>(
@@ -142,7 +142,7 @@ PoolEnd end_of(const LedgerModel& model, const CachePlan& plan, ByteCount availa
   } else {
     const std::int64_t each = (bytes_per_token(plan) * plan.block).count().value_or(0);
     end.blocks = each > 0 ? bytes / each : 0;
-    end.tokens = end.blocks * plan.block;
+    end.tokens = end.blocks * plan.block * plan.cp;
     end.concurrency = ratio(available, request_bytes(plan, max_len).sum());
   }
   end.longest = longest(plan, end, max_len);

@@ -168,6 +168,16 @@ TEST_SUITE("ledger") {
     CHECK(pool.low.tokens == *pool.low.available.count() / (32 * 131072) * 32);
   }
 
+  TEST_CASE("context parallel ranks each hold a part of every request") {
+    ServedModel m("workloads/llama-3.1-8b.json");
+    m.use_engine("vllm", "0.10");
+    m.settings.available_kv = ByteCount(100LL * 16 * 131072);  // 100 blocks
+    CHECK(pool_of(m.model(), 0).low.tokens == 1600);
+    m.layout.cp = 4;
+    CHECK(pool_of(m.model(), 0).low.tokens == 6400);
+    CHECK(pool_of(m.model(), 0).low.longest == 6400);
+  }
+
   TEST_CASE("no pool: no engine, nothing cached, no budget") {
     ServedModel m("workloads/llama-3.1-8b.json");
     const MemoryTotal total{ByteCount(80'000'000'000), {}, "", false};
