@@ -94,6 +94,8 @@ LedgerReport size_report(const LedgerOptions& options) {
   report.assumptions = std::move(ledger.assumptions);
   report.notes = std::move(ledger.notes);
   report.parameters = size.parameters;
+  const Peak peak = peak_of(report.ledger);
+  report.ranks.push_back({0, layout.pp, peak.bytes, report.ledger.instants[peak.at], true});
   report.rank_count = layout.ranks();
   return report;
 }

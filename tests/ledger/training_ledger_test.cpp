@@ -260,6 +260,21 @@ TEST_SUITE("ledger") {
               .bytes.overflowed());
   }
 
+  TEST_CASE("the table of the ZeRO paper: 7.5e9 parameters on 64 ranks") {
+    // Rajbhandari et al., figure 1: 120 GB, 31.4 GB, 16.6 GB, 1.9 GB.
+    const auto need = [](std::int64_t zero) {
+      Scenario scenario = train();
+      scenario.training.zero = zero;
+      const MemoryLedger ledger =
+          size_ledger({7'500'000'000, {}}, scenario, data_parallel(64)).ledger;
+      return peak_of(ledger).bytes.to_bytes() / Bytes(1e9);
+    };
+    CHECK(need(0) == 120);
+    CHECK(need(1) == doctest::Approx(31.4).epsilon(0.001));
+    CHECK(need(2) == doctest::Approx(16.6).epsilon(0.003));
+    CHECK(need(3) == doctest::Approx(1.9).epsilon(0.02));
+  }
+
   TEST_CASE("the graph of a step agrees with the formula, tensor by tensor") {
     // Liveness counts the same tensors but for the normalizer of the scores (4 x 32 bytes). With
     // 4096 tokens most is alive at the gradient of lm_head: all activations, the logits' gradient,
