@@ -93,9 +93,10 @@ std::vector<Fact> facts_of(const TrainingStep& in, const Schedule& schedule) {
   if (!(period > Seconds(0))) return {};
   const Seconds exposed = std::max(Seconds(0), period - compute);
   const double share = exposed / period;
-  std::vector<Fact> facts{time_fact("step_s", "one step", period),
-                          time_fact("exposed_communication_s", "exposed communication", exposed),
-                          share_fact("exposed_share", "exposed share of the step", share)};
+  std::vector<Fact> facts{
+      time_fact("step_s", "one step", period),
+      time_fact("exposed_communication_s", "exposed communication a step", exposed),
+      share_fact("exposed_share", "exposed share of the step", share)};
   if (in.mfu) facts.push_back(share_fact("mfu", "MFU with communication", *in.mfu * (1 - share)));
   return facts;
 }
