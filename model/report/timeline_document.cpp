@@ -57,7 +57,7 @@ std::string period_text(const TimelineReport& r) {
   const Period& period = *r.timeline->period;
   std::string text = to_text(period.time);
   if (period.kind == PeriodKind::cycle_mean) {
-    text += ", set by ";
+    if (!period.cycle.empty()) text += ", set by ";
     std::vector<std::string> names;
     for (const StageId id : period.cycle) {
       const std::string& name = name_of_stage(*r.pipeline, id);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/report/timeline_json.hpp"
 
+#include <unordered_map>
+
 namespace floorline {
 
 namespace {
@@ -54,7 +56,9 @@ Json makespan_json(const std::optional<SpeedUp>& faster) {
   return faster && !faster->deadlock ? seconds(faster->makespan) : Json();
 }
 
-Json group_json(const TimelineReport& r, const GroupReport& group) {
+using Sources = std::unordered_map<std::string_view, const StageSource*>;
+
+Json group_json(const Sources& sources, const GroupReport& group) {
   Json json = Json::object();
   json.set("name", group.name)
       .set("count", static_cast<std::int64_t>(group.stages.size()))
@@ -65,10 +69,9 @@ Json group_json(const TimelineReport& r, const GroupReport& group) {
       .set("makespan_if_free_s", makespan_json(group.free))
       .set("anomaly", (group.twice_as_fast && group.twice_as_fast->anomaly) ||
                           (group.free && group.free->anomaly));
-  for (const StageSource& source : r.sources) {
-    if (source.stage != group.name) continue;
-    json.set("source", source.text).set("is_floor", source.is_floor);
-  }
+  const auto source = sources.find(group.name);
+  if (source != sources.end())
+    json.set("source", source->second->text).set("is_floor", source->second->is_floor);
   return json;
 }
 
@@ -121,7 +124,9 @@ void add_timeline_json(const TimelineReport& r, Json& json) {
   Json resources = Json::array();
   for (const ResourceUse& use : t.resources) resources.push(resource_json(*r.pipeline, use));
   Json stages = Json::array();
-  for (const GroupReport& group : t.groups) stages.push(group_json(r, group));
+  Sources sources;
+  for (const StageSource& source : r.sources) sources.emplace(source.stage, &source);
+  for (const GroupReport& group : t.groups) stages.push(group_json(sources, group));
   json.set("resources", std::move(resources))
       .set("critical_path", path_json(*r.pipeline, t))
       .set("critical_path_waits_s", seconds(t.schedule.time_of(t.critical_path.waits)))

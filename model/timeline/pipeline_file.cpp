@@ -14,7 +14,8 @@ namespace floorline {
 
 namespace {
 
-constexpr std::size_t kMostStages = 20'000;  // of a file written by hand or by a script
+constexpr std::size_t kMostStages = 20'000;   // of a file written by hand or by a script
+constexpr std::size_t kMostSuggested = 1000;  // names compared with a mistyped one
 constexpr std::int64_t kMostItems = 1'000'000'000'000;
 
 struct KindWord {
@@ -267,7 +268,8 @@ class PipelineReader {
     const std::optional<PoolKind> kind = kind_named(name);
     if (!kind || name == "other" || name == "link") {
       std::vector<std::string> known = kind_words();
-      for (const Pool& pool : file_.resources) known.push_back(pool.name);
+      if (file_.resources.size() <= kMostSuggested)
+        for (const Pool& pool : file_.resources) known.push_back(pool.name);
       diagnostics_.add(
           stage.at, join_key(stage.path, key),
           quoted(name) + " is no [[resource]] of the file" + did_you_mean(name, known));
@@ -353,6 +355,7 @@ class PipelineReader {
 
   std::vector<std::string> stage_names() const {
     std::vector<std::string> names;
+    if (file_.stages.size() > kMostSuggested) return names;
     for (const StageEntry& stage : file_.stages) names.push_back(stage.name);
     return names;
   }

@@ -52,7 +52,7 @@ class Use {
     result.held = s_.time_of(use.held);
     const Seconds all = s_.makespan() * servers;
     result.idle = std::max(Seconds(0), all - result.busy - result.held);
-    result.utilization = all > Seconds(0) ? result.busy / all : 0;
+    result.utilization = all > Seconds(0) ? std::min(1.0, result.busy / all) : 0;
     for (const auto& [key, tally] : use.reasons) {
       IdleReason reason;
       reason.wait = std::get<0>(key);

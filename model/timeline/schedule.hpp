@@ -7,8 +7,8 @@
 // the instant it starts, and the instant is dealt with again.
 //
 // Time is counted in whole ticks, the finest power of ten for which the whole run fits in 63 bits
-// (1 fs up to 2.5 hours): equal instants are equal, however they were reached, and durations are
-// rounded to the nearest tick. A fair-shared resource rounds its ends to ticks too.
+// (1 fs up to 4,000 s of work in all): equal instants are equal, however they were reached, and
+// durations are rounded to the nearest tick. A fair-shared resource rounds its ends to ticks too.
 //
 // Ignores: contention between resources (two copies sharing one memory), preemption, jitter.
 #pragma once
