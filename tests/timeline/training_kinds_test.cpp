@@ -107,7 +107,7 @@ TEST_SUITE("timeline") {
   }
 
   TEST_CASE("bounds of training kinds") {
-    CHECK(refusal(training("1 B")).find("100000 buckets") != std::string::npos);
+    CHECK(refusal(training("1 B")).find("20000 buckets") != std::string::npos);
     CHECK(refusal(training("100 MB", "algorithm = \"rign\"\n")).find("\"ring\"") !=
           std::string::npos);
     CHECK(refusal(training("100 MB", "steps = 100000\nmfu = 2.0\n")).find("at most 1") !=

@@ -10,7 +10,7 @@ namespace floorline {
 
 namespace {
 
-constexpr std::int64_t kMostPasses = 500'000;  ///< 2 x ranks x chunks x micro-batches
+constexpr std::int64_t kMostPasses = 200'000;  ///< 2 x ranks x chunks x micro-batches
 constexpr int kMostRankGroups = 64;            ///< more ranks are reported as one
 
 class Builder {

@@ -9,7 +9,7 @@ namespace floorline {
 
 namespace {
 
-constexpr std::int64_t kMostLayers = 10'000;
+constexpr std::int64_t kMostLayers = 2'000;
 constexpr std::int64_t kMostLayerRuns = 200'000;  ///< steps x layers
 
 class Builder {
