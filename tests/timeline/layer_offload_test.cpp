@@ -71,8 +71,8 @@ TEST_SUITE("timeline") {
 
   TEST_CASE("bounds of layer offload") {
     CHECK(refusal(offload(4, 5, "1 ms", 1)).find("5 of 4 layers") != std::string::npos);
-    CHECK(refusal(offload(20000, 5, "1 ms", 1)).find("at most 10000") != std::string::npos);
-    CHECK(refusal(offload(10000, 5, "1 ms", 1) + "tokens = 100\n").find("times layers") !=
+    CHECK(refusal(offload(20000, 5, "1 ms", 1)).find("at most 2000") != std::string::npos);
+    CHECK(refusal(offload(2000, 5, "1 ms", 1) + "tokens = 100\n").find("times layers") !=
           std::string::npos);
     CHECK(refusal(offload(4, 2, "1 ms", 1) + "target_tokens_per_s = 0\n").find("above zero") !=
           std::string::npos);

@@ -99,8 +99,15 @@ TEST_SUITE("timeline") {
     CHECK(run.fact("compared_all_collectives_s") == doctest::Approx(1.048576e-3));
   }
 
+  TEST_CASE("compute before each collective") {
+    // Two ranks, 100 MB at 10 GB/s: 10 ms; 3 x (5 + 10).
+    CHECK(RunKind("[collectives]\ncount = 3\nbytes = \"100 MB\"\nranks = 2\nalpha = \"0 s\"\n"
+                  "bandwidth = \"10 GB/s\"\ncompute_time = \"5 ms\"\n")
+              .makespan_ms() == doctest::Approx(45));
+  }
+
   TEST_CASE("bounds of training kinds") {
-    CHECK(refusal(training("1 B")).find("100000 buckets") != std::string::npos);
+    CHECK(refusal(training("1 B")).find("20000 buckets") != std::string::npos);
     CHECK(refusal(training("100 MB", "algorithm = \"rign\"\n")).find("\"ring\"") !=
           std::string::npos);
     CHECK(refusal(training("100 MB", "steps = 100000\nmfu = 2.0\n")).find("at most 1") !=

@@ -49,16 +49,18 @@ BuiltKind build(const Collectives& in) {
   Pipeline& p = kind.pipeline;
   p.name = "collectives";
   p.items = in.count;
-  const PoolId gpu = p.add(Pool{.name = "gpu", .kind = PoolKind::gpu});
   const PoolId link = p.add(Pool{.name = "link", .kind = PoolKind::link});
   const CollectiveCost one = in.keys.cost(in.collective, in.message);
-  const StageId compute = p.add(Stage{.name = "compute", .pool = gpu, .time = {in.compute, {}}});
   const StageId send = p.add(Stage{.name = std::string(name_of(in.collective)),
                                    .pool = link,
                                    .time = {one.time(), {}},
-                                   .after = {{compute}},
                                    .collective = true});
-  p.stages[index_of(compute)].after.push_back({send, 1});
+  if (in.compute > Seconds(0)) {
+    const PoolId gpu = p.add(Pool{.name = "gpu", .kind = PoolKind::gpu});
+    const StageId compute = p.add(
+        Stage{.name = "compute", .pool = gpu, .time = {in.compute, {}}, .after = {{send, 1}}});
+    p.stages[index_of(send)].after.push_back({compute});
+  }
   const auto n = static_cast<double>(in.count);
   kind.facts = {time_fact("collective_s", "one collective", one.time()),
                 time_fact("collective_latency_s", "of it latency (alpha)", one.latency),

@@ -9,8 +9,8 @@ namespace floorline {
 
 namespace {
 
-constexpr std::int64_t kMostKernels = 100'000;
-constexpr std::int64_t kMostKernelRuns = 500'000;  ///< steps x kernels
+constexpr std::int64_t kMostKernels = 20'000;
+constexpr std::int64_t kMostKernelRuns = 200'000;  ///< steps x kernels
 
 class Builder {
  public:

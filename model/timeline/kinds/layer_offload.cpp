@@ -12,8 +12,8 @@ namespace floorline {
 
 namespace {
 
-constexpr std::int64_t kMostLayers = 10'000;
-constexpr std::int64_t kMostLayerRuns = 400'000;  ///< tokens x layers
+constexpr std::int64_t kMostLayers = 2'000;
+constexpr std::int64_t kMostLayerRuns = 100'000;  ///< tokens x layers
 
 bool is_offloaded(const LayerOffload& in, std::int64_t layer) {
   switch (in.placement) {

@@ -10,7 +10,7 @@ namespace floorline {
 
 namespace {
 
-constexpr std::int64_t kMostPasses = 500'000;  ///< 2 x ranks x chunks x micro-batches
+constexpr std::int64_t kMostPasses = 200'000;  ///< 2 x ranks x chunks x micro-batches
 constexpr int kMostRankGroups = 64;            ///< more ranks are reported as one
 
 class Builder {
@@ -26,8 +26,9 @@ class Builder {
     out_.stages.reserve(2 * all);
     tasks_.resize(all);
     for (int rank = 0; rank < in_.shape.ranks; ++rank) {
-      const PoolId pool = out_.add(Pool{
-          .name = "rank " + std::to_string(rank), .kind = PoolKind::gpu, .queue = Queue::in_order});
+      const PoolId pool = out_.add(Pool{.name = "rank " + std::to_string(rank),
+                                        .kind = PoolKind::other,
+                                        .queue = Queue::in_order});
       std::int64_t order = 0;
       for (const Pass& pass : passes[static_cast<std::size_t>(rank)])
         tasks_[slot(pass)] = add_pass(pass, pool, rank, order++);

@@ -10,9 +10,9 @@ namespace floorline {
 
 namespace {
 
-constexpr std::int64_t kMostLayers = 10'000;
-constexpr double kMostBuckets = 100'000;
-constexpr double kMostStageRuns = 1'000'000;  ///< steps x (layers + buckets)
+constexpr std::int64_t kMostLayers = 2'000;
+constexpr double kMostBuckets = 20'000;
+constexpr double kMostStageRuns = 200'000;  ///< steps x (layers + buckets)
 
 double bucket_count(const TrainingStep& in) {
   return std::max(1.0, std::ceil(in.gradients / in.bucket * (1 - 1e-12)));
@@ -93,9 +93,10 @@ std::vector<Fact> facts_of(const TrainingStep& in, const Schedule& schedule) {
   if (!(period > Seconds(0))) return {};
   const Seconds exposed = std::max(Seconds(0), period - compute);
   const double share = exposed / period;
-  std::vector<Fact> facts{time_fact("step_s", "one step", period),
-                          time_fact("exposed_communication_s", "exposed communication", exposed),
-                          share_fact("exposed_share", "exposed share of the step", share)};
+  std::vector<Fact> facts{
+      time_fact("step_s", "one step", period),
+      time_fact("exposed_communication_s", "exposed communication a step", exposed),
+      share_fact("exposed_share", "exposed share of the step", share)};
   if (in.mfu) facts.push_back(share_fact("mfu", "MFU with communication", *in.mfu * (1 - share)));
   return facts;
 }
@@ -117,7 +118,7 @@ TrainingStep read_training_step(TableReader& table, std::vector<std::string>& as
   in.collective = read_collective_keys(table);
   if (table.has("mfu")) in.mfu = share_key(table, "mfu", 1);
   if (!(in.bucket > Bytes(0)) || in.gradients / in.bucket > kMostBuckets) {
-    table.error("bucket_bytes", "makes more than 100000 buckets of gradient_bytes");
+    table.error("bucket_bytes", "makes more than 20000 buckets of gradient_bytes");
     in.bucket = std::max(in.gradients, Bytes(1));
   }
   const double tasks =
@@ -125,7 +126,7 @@ TrainingStep read_training_step(TableReader& table, std::vector<std::string>& as
   if (tasks > kMostStageRuns) {
     table.error("steps", "times layers and buckets is " +
                              std::to_string(static_cast<std::int64_t>(tasks)) +
-                             "; expected at most 1000000");
+                             "; expected at most 200000");
   }
   return in;
 }

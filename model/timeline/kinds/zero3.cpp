@@ -9,7 +9,7 @@ namespace floorline {
 
 namespace {
 
-constexpr std::int64_t kMostLayers = 10'000;
+constexpr std::int64_t kMostLayers = 2'000;
 constexpr std::int64_t kMostLayerRuns = 200'000;  ///< steps x layers
 
 class Builder {
@@ -89,7 +89,7 @@ std::vector<Fact> facts_of(const Zero3& in, const Schedule& schedule) {
   if (!(period > Seconds(0))) return {};
   const Seconds exposed = std::max(Seconds(0), period - compute_time(in));
   return {time_fact("step_s", "one step", period),
-          time_fact("exposed_communication_s", "exposed communication", exposed),
+          time_fact("exposed_communication_s", "exposed communication a step", exposed),
           share_fact("exposed_share", "exposed share of the step", exposed / period)};
 }
 
