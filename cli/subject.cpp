@@ -91,6 +91,10 @@ Subject read_subject(const WorkloadOptions& options) {
   }
   Subject subject;
   const std::vector<Assignment> settings = assignments_of(options.set);
+  for (const Assignment& a : settings) {
+    if (a.name == "device")
+      throw InputError(Diagnostic{here(), "device", "is no setting; expected --device " + a.value});
+  }
   if (!options.op.empty()) {
     subject.workload = options.op;
     subject.graph = parse_op_text(options.op);

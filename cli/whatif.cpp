@@ -28,6 +28,8 @@ struct WhatifOptions {
   std::vector<std::string> points;
   std::string emit;
   bool rank = false;
+  int top = 0;
+  bool explain = false;
 };
 
 [[noreturn]] void refuse(const char* flag, const std::string& why) {
@@ -117,6 +119,7 @@ void check_emit(const WhatifOptions& options) {
 
 int whatif(const WhatifOptions& options) {
   format_of(options.output);
+  if (options.top < 0) refuse("--top", "expected a number of rows above zero");
   check_emit(options);
   WhatifInputs inputs;
   inputs.workload = options.workload.op.empty() ? options.workload.workload : options.workload.op;
@@ -127,6 +130,8 @@ int whatif(const WhatifOptions& options) {
   inputs.points = options.points;
   inputs.emitted = options.emit;
   inputs.all_ranked = options.rank;
+  inputs.top = options.top;
+  inputs.explain = options.explain;
   WhatifQuestion question;
   question.measured = read_measured(options.measured);
   const bool nothing = inputs.workload.empty() && !options.numbers.given();
@@ -137,6 +142,7 @@ int whatif(const WhatifOptions& options) {
   const Situation situation = situation_of(options);
   if (!question.measured.given.empty())
     question.measured.whole = whole_time(question.measured.given, situation);
+  question.measured.token_rate = is_token_rate(question.measured.given);
   const Whatif result = ask(situation, question);
   const Document document = whatif_document(inputs, result);
   if (!options.emit.empty()) emit_graph(options, result);
@@ -172,6 +178,9 @@ void add_whatif(CLI::App& app, Action& action) {
                "a measured point of the line t = t0 + bytes/B: base=TIME, BYTES=TIME or "
                "'NAME=VALUE;NAME=VALUE=TIME'; two or more");
   verb->add_flag("--rank", options->rank, "all single changes, not only the first few");
+  verb->add_option("--top", options->top, "rows of the ranking (default: the first few)");
+  verb->add_flag("--explain", options->explain,
+                 "formula, numbers, origins and file positions of every term, before and after");
   verb->add_option("--emit", options->emit,
                    "write the changed graph (JSON), which every other command reads");
   add_output_options(*verb, options->output);

@@ -5,8 +5,9 @@
 
 #include "model/quantity/unit_names.hpp"
 #include "model/report/document_head.hpp"
+#include "model/report/explain.hpp"
 #include "model/report/floor_json.hpp"
-#include "model/report/resource_words.hpp"
+#include "model/report/routing_section.hpp"
 #include "model/report/whatif_json.hpp"
 #include "model/report/whatif_sections.hpp"
 
@@ -44,6 +45,17 @@ Json inputs_json(const WhatifInputs& inputs, const Whatif* result) {
   return json;
 }
 
+std::vector<std::string> derivation_of(const WhatifInputs& inputs, const Outcome& outcome) {
+  BoundReport report;
+  report.inputs.workload = inputs.workload;
+  report.inputs.ranks = outcome.ranks;
+  report.machine = outcome.machine.get();
+  if (outcome.numbers) report.numbers = *outcome.numbers;
+  report.evaluation = &outcome.evaluation;
+  report.model = outcome.model;
+  return explain(report);
+}
+
 std::vector<std::string> all_notes(const Whatif& w) {
   std::vector<std::string> notes = w.notes;
   notes.push_back("ratios are of floors: what a change would buy at the floor, no promise");
@@ -53,6 +65,11 @@ std::vector<std::string> all_notes(const Whatif& w) {
     notes.push_back(
         "floor ratios are of the whole (all stages, all steps); before and after show the stage or "
         "step that limits");
+  }
+  if (w.uniform) {
+    notes.push_back(
+        "experts: floors and the ranking count the least that any data could cause; the row of "
+        "uniform routing is the mean step, which more tokens make longer");
   }
   std::vector<std::string> conditions;
   for (const Outcome* o : {&w.before, &w.after}) {
@@ -69,7 +86,10 @@ std::vector<std::string> all_assumptions(const Whatif& w) {
 }
 
 Json total_json(const Outcome& outcome) {
-  return json_of_total(outcome.evaluation.floors, outcome.ranks, outcome.machine != nullptr);
+  const Evaluation& e = outcome.evaluation;
+  Json total = json_of_total(e.floors, outcome.ranks, outcome.machine != nullptr);
+  if (e.uniform) total.set("uniform_routing", json_of_uniform(*e.uniform));
+  return total;
 }
 
 Table csv_of(const Whatif& w) {
@@ -94,6 +114,7 @@ void add_results(Json& json, const WhatifInputs& inputs, const Whatif& w) {
   json.set("before", total_json(w.before)).set("after", total_json(w.after));
   json.set("floor_ratio", w.ratios.serial.cold ? Json(*w.ratios.serial.cold) : Json());
   json.set("floor_ratios", json_of(w.ratios));
+  if (w.uniform) json.set("floor_ratio_uniform_routing", *w.uniform);
   json.set("bindings", bindings_json(w));
   json.set("peak_memory", peak_memory_json(w));
   Json changes = Json::array();
@@ -142,7 +163,15 @@ Document whatif_document(const WhatifInputs& inputs, const Whatif& w) {
   if (w.measured) doc.sections.push_back(measured_section(inputs, w));
   if (w.amdahl) doc.sections.push_back(amdahl_section(*w.amdahl));
   if (w.line) doc.sections.push_back(line_section(w, *w.line));
-  if (!w.ranking.changes.empty()) doc.sections.push_back(ranking_section(w, inputs.all_ranked));
+  if (!w.ranking.changes.empty()) doc.sections.push_back(ranking_section(w, inputs));
+  if (inputs.explain) {
+    const std::vector<std::string> before = derivation_of(inputs, w.before);
+    const std::vector<std::string> after = derivation_of(inputs, w.after);
+    doc.json.set("derivation",
+                 Json::object().set("before", json_of(before)).set("after", json_of(after)));
+    doc.sections.push_back({"Derivation, before", {}, before, {}});
+    doc.sections.push_back({"Derivation, after", {}, after, {}});
+  }
   doc.sections.push_back(
       {"Conditions and assumptions", {}, small_print_lines(all_notes(w), all_assumptions(w)), {}});
   doc.csv = csv_of(w);

@@ -16,6 +16,8 @@ struct WhatifInputs {
   std::vector<std::string> points;
   std::string emitted;  ///< file of the changed graph
   bool all_ranked = false;
+  int top = 0;           ///< rows of the ranking; 0: the first few
+  bool explain = false;  ///< the derivation of both sides
 };
 
 Document whatif_document(const WhatifInputs& inputs, const Whatif& result);

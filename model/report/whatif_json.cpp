@@ -83,6 +83,7 @@ Json json_of(const MeasuredAnswer& m, const std::string& given) {
   json.set("time_s", m.time.in_base_units()).set("given", given);
   json.set("floor_any_residency_before_s", seconds_or_null(m.floor_before));
   json.set("floor_any_residency_after_s", seconds_or_null(m.floor_after));
+  if (m.token_speedup_at_most) json.set("token_speedup_at_most", *m.token_speedup_at_most);
   json.set("ratio_serial_cold", m.over_serial > 0 ? Json(m.over_serial) : Json());
   json.set("impossible", m.impossible).set("far_above_floor", m.far_above);
   json.set("look_first", json_of(m.look_first));

@@ -116,6 +116,11 @@ Section floors_section(const Whatif& w) {
          w.ratios.critical_path);
     both("fused floor, cold", "fused floor, any residency", b.fused, a.fused, w.ratios.fused);
   }
+  if (w.uniform) {
+    table.rows.push_back({"serial, cold, uniform routing (mean)",
+                          to_text(w.before.evaluation.uniform->serial.cold),
+                          to_text(w.after.evaluation.uniform->serial.cold), ratio_text(w.uniform)});
+  }
   table.rows.push_back({"bound by", binding_words(w.before), binding_words(w.after), ""});
   table.rows.push_back({"next limit", words_or_none(runner_up_of(w.before)),
                         words_or_none(runner_up_of(w.after)), ""});
@@ -179,10 +184,14 @@ Section measured_section(const WhatifInputs&, const Whatif& w) {
                          "; F, D, P, B or the time is wrong");
   field("speed-up at most", m.speedup_at_most ? ratio_text(m.speedup_at_most) +
                                                     " (measured / any-residency floor after)"
-                                              : "no floor above zero after the change bounds it");
+                                              : "no floor after the change bounds it");
+  if (m.token_speedup_at_most)
+    field("in tokens a second", ratio_text(m.token_speedup_at_most) + " at most");
   if (m.expected) {
-    field("expected", "between 1x and " + ratio_text(ratio_of(m.time, *m.expected)) + ": " +
-                          to_text(*m.expected) + " if the rest of the run stays as it is");
+    const double ratio = m.time / *m.expected;
+    field("expected", "between " + ratio_text(std::min(1.0, ratio)) + " and " +
+                          ratio_text(std::max(1.0, ratio)) + "; " + to_text(*m.expected) +
+                          " if the rest of the run stays as it is");
   }
   if (m.far_above) {
     section.lines.push_back("The ratio of " + ratio_text(w.ratios.serial.cold) +
@@ -249,7 +258,7 @@ Section line_section(const Whatif&, const LineAnswer& line) {
   return section;
 }
 
-Section ranking_section(const Whatif& w, bool all) {
+Section ranking_section(const Whatif& w, const WhatifInputs& inputs) {
   Section section;
   section.title = "What single changes would buy";
   Table table;
@@ -257,7 +266,10 @@ Section ranking_section(const Whatif& w, bool all) {
                    {"at most", true},       {"elasticity", true},  {"peak memory", true}};
   std::size_t useful = 0;  // the largest gain comes first
   while (useful < w.ranking.changes.size() && buys(w.ranking.changes[useful])) ++useful;
-  const std::size_t rows = all ? useful : std::min(kShortList, useful);
+  const bool all = inputs.all_ranked;
+  const std::size_t most =
+      inputs.top > 0 ? static_cast<std::size_t>(inputs.top) : (all ? useful : kShortList);
+  const std::size_t rows = std::min(most, useful);
   for (std::size_t i = 0; i < rows; ++i) {
     const RankedChange& r = w.ranking.changes[i];
     table.rows.push_back(

@@ -15,6 +15,6 @@ Section measured_section(const WhatifInputs& inputs, const Whatif& result);
 Section amdahl_section(const AmdahlPrediction& prediction);
 Section line_section(const Whatif& result, const LineAnswer& line);
 /// All single changes, or the first few.
-Section ranking_section(const Whatif& result, bool all);
+Section ranking_section(const Whatif& result, const WhatifInputs& inputs);
 
 }  // namespace floorline

@@ -92,10 +92,16 @@ bool assign_field(Operator& op, std::string_view field, const Assignment& a) {
 
 }  // namespace
 
+bool names_whole_operator(const OperatorGraph& graph, const Assignment& a) {
+  return a.name.starts_with("op.") && !a.scale &&
+         graph.find_op(std::string_view(a.name).substr(kOp)).has_value();
+}
+
 void assign_operator(OperatorGraph& graph, const Assignment& a) {
-  if (const auto whole = graph.find_op(std::string_view(a.name).substr(kOp)); whole && !a.scale) {
-    if (a.value == "remove") return remove_operator(graph, *whole);
-    return replace_operator(graph, *whole, a.value);
+  if (names_whole_operator(graph, a)) {
+    const OperatorId whole = *graph.find_op(std::string_view(a.name).substr(kOp));
+    if (a.value == "remove") return remove_operator(graph, whole);
+    return replace_operator(graph, whole, a.value);
   }
   const PartName part = part_of(a.name, kOp);
   bool done = false;

@@ -12,6 +12,8 @@ namespace floorline {
 double plain_number(const Assignment& a, const char* expected);
 double amount_of(const Assignment& a, Dimension dimension);
 
+/// op.NAME=remove or op.NAME='KIND …': the name is that of a whole operator.
+bool names_whole_operator(const OperatorGraph& graph, const Assignment& a);
 /// `op.…`. Throws InputError.
 void assign_operator(OperatorGraph& graph, const Assignment& a);
 

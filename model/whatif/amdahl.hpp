@@ -20,7 +20,8 @@ struct MeasuredPart {
 
 struct MeasuredTimes {
   std::optional<Seconds> whole;
-  std::string given;  ///< the text of the whole
+  std::string given;        ///< the text of the whole
+  bool token_rate = false;  ///< it was one: the whole is the time between steps
   std::vector<MeasuredPart> parts;
 
   [[nodiscard]] const MeasuredPart* find(std::string_view name) const;

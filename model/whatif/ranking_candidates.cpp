@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rank_changes() tries.
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "model/rewrite/graph_assignment.hpp"
@@ -18,6 +19,7 @@ class Candidates {
       : situation_(s),
         graph_(before.evaluation.graph),
         floors_(before.evaluation.floors),
+        bound_(before.evaluation.bound),
         machine_(before.machine.get()),
         most_(most) {}
 
@@ -128,14 +130,16 @@ class Candidates {
     return std::nullopt;
   }
 
-  /// The storage that most bytes under `name` have now.
-  [[nodiscard]] std::optional<Precision> widest_under(const char* name) const {
-    std::optional<Precision> widest;
-    for (const std::string& word : precisions_under(graph_, name)) {
-      const auto p = precision_from(word);
-      if (p && (!widest || storage_bits(*p) > storage_bits(*widest))) widest = p;
+  /// The storage of most bytes under `name`.
+  [[nodiscard]] std::optional<Precision> storage_under(const char* name) const {
+    std::array<double, kPrecisionCount> bytes{};
+    for (const TensorId id : tensors_under(graph_, name)) {
+      const BoundTensor& tensor = bound_.tensors[index(id)];
+      bytes[static_cast<std::size_t>(tensor.dtype)] += tensor.bytes.in_base_units() * tensor.copies;
     }
-    return widest;
+    const auto most = std::max_element(bytes.begin(), bytes.end());
+    if (!(*most > 0)) return std::nullopt;
+    return static_cast<Precision>(most - bytes.begin());
   }
 
   void storage() {
@@ -145,7 +149,7 @@ class Candidates {
     };
     for (const Kind& kind : {Kind{"weight_dtype", "weights"}, Kind{"kv_dtype", "KV cache"},
                              Kind{"activation_dtype", "activations"}}) {
-      const auto now = widest_under(kind.name);
+      const auto now = storage_under(kind.name);
       const auto next = now ? narrower(*now) : std::nullopt;
       if (!next || (situation_.model && !applies_to_model(kind.name))) continue;
       Candidate c;
@@ -215,6 +219,7 @@ class Candidates {
   const Situation& situation_;
   const OperatorGraph& graph_;
   const GraphFloors& floors_;
+  const BoundGraph& bound_;
   const Machine* machine_;
   int most_;
   std::vector<Candidate> all_;

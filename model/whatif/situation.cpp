@@ -82,12 +82,13 @@ Outcome evaluate(const Situation& s) {
   return outcome;
 }
 
-std::optional<Seconds> proven_floor(const Outcome& outcome) {
+std::optional<Seconds> proven_floor(const Outcome& outcome, bool between_steps) {
   const Evaluation& e = outcome.evaluation;
   if (e.graph.routing != Routing::least) return std::nullopt;
   Seconds floor = e.floors.fused_proven;
   if (outcome.model) {
-    floor = outcome.model->judging.latency_proven;
+    const ModelJudging& j = outcome.model->judging;
+    floor = between_steps ? j.throughput_proven : j.latency_proven;
   } else if (e.floors.ops.size() == 1 && e.floors.ops.front().times == 1) {
     floor = std::max(floor, e.floors.ops.front().any.proven_time());
   }

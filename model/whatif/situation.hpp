@@ -44,8 +44,8 @@ Outcome evaluate(const Situation& situation);
 
 /// The floor that any run must keep: any residency, rates with a ceiling only, of one kernel when
 /// kernels do not overlap. Absent where the floor holds for a chosen routing only, or caches are
-/// not known and nothing else binds.
-std::optional<Seconds> proven_floor(const Outcome& outcome);
+/// not known and nothing else binds. `between_steps`: of a model's slowest stage, not of all.
+std::optional<Seconds> proven_floor(const Outcome& outcome, bool between_steps = false);
 
 /// Of generate its last decode step, the one that is shown; all else as it is.
 Situation step_shown(Situation situation);

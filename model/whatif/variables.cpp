@@ -7,32 +7,13 @@
 
 #include "model/input/diagnostic.hpp"
 #include "model/rewrite/graph_assignment.hpp"
+#include "model/whatif/device_number.hpp"
 
 namespace floorline {
 
 namespace {
 
-constexpr std::size_t kOp = 3;       // "op."
-constexpr std::size_t kListed = 12;  // names of one sort in an error
-
-std::string base_text(double base, Dimension dimension) {
-  switch (dimension) {
-    case Dimension::bytes:
-      return to_text(Bytes(base));
-    case Dimension::flops:
-      return to_text(Flops(base));
-    case Dimension::seconds:
-      return to_text(Seconds(base));
-    case Dimension::bytes_per_second:
-      return to_text(BytesPerSecond(base));
-    case Dimension::flops_per_second:
-      return to_text(FlopsPerSecond(base));
-    case Dimension::hertz:
-      return to_text(Hertz(base));
-    default:
-      return exact_text(base);
-  }
-}
+constexpr std::size_t kOp = 3;  // "op."
 
 /// Everything that a factor scales: value = from x factor.
 ChangePath scaled_path(const std::string& name, double from, double to, Dimension dimension) {
@@ -48,61 +29,6 @@ std::string joined(const std::set<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
-}
-
-// ---- numbers of a device
-
-struct DeviceNumber {
-  bool found = false;
-  bool stated = false;
-  std::string text;
-  double base = 0;
-  std::optional<Dimension> dimension;  ///< absent: a plain number; text and booleans have no base
-  bool number = false;
-};
-
-struct ReadNumber {
-  std::string_view key;
-  DeviceNumber& out;
-  template <class Member>
-  void operator()(const std::string& table, const char* name, const Member& member) const {
-    if ((table.empty() ? std::string(name) : table + "." + name) != key) return;
-    out.found = true;
-    out.stated = static_cast<bool>(member);
-    if (out.stated) take(member->value);
-  }
-  void take(double value) const {
-    out.base = value;
-    out.text = exact_text(value);
-    out.number = true;
-  }
-  void take(bool value) const { out.text = value ? "true" : "false"; }
-  void take(const std::string& value) const { out.text = value; }
-  template <class Q>
-  void take(Q value) const {
-    out.base = value.in_base_units();
-    out.dimension = DimensionOf<Q>::value;
-    out.text = base_text(out.base, *out.dimension);
-    out.number = true;
-  }
-};
-
-DeviceNumber device_number(const DeviceSpec& device, const ClockChoice& clocks,
-                           std::string_view key) {
-  DeviceNumber number;
-  visit_numbers(device, ReadNumber{key, number});
-  if (number.found || !key.starts_with("rate.")) return number;
-  const auto id = resource_from(key.substr(5));
-  if (!id) return number;
-  number.found = true;
-  const Rate rate = resolve_rates(device, clocks)[*id];
-  number.stated = rate.known;
-  if (!rate.known) return number;
-  number.number = true;
-  number.dimension = Dimension::flops_per_second;
-  number.base = rate.nominal.in_base_units();
-  number.text = base_text(number.base, *number.dimension);
-  return number;
 }
 
 Variable device_variable(const Situation& s, const Assignment& a) {
@@ -151,11 +77,6 @@ Variable clock_variable(const Situation& s, const Assignment& a) {
 
 // ---- parts of a graph
 
-bool is_whole_operator(const OperatorGraph& graph, const Assignment& a) {
-  return a.name.starts_with("op.") && graph.find_op(std::string_view(a.name).substr(kOp)) &&
-         !a.scale;
-}
-
 std::vector<std::size_t> operators_of(const OperatorGraph& graph, std::string_view name) {
   const std::string_view pattern = name.substr(kOp, name.rfind('.') - kOp);
   std::vector<std::size_t> all;
@@ -197,7 +118,7 @@ Variable precision_variable(const OperatorGraph& graph, const Assignment& a) {
 
 Variable part_variable(const Outcome& before, const Assignment& a) {
   const OperatorGraph& graph = before.evaluation.graph;
-  if (is_whole_operator(graph, a)) {
+  if (names_whole_operator(graph, a)) {
     const auto id = graph.find_op(std::string_view(a.name).substr(kOp));
     return {std::string(name_of(graph.ops[index(*id)].kind)),
             a.value == "remove" ? "removed" : a.value, std::nullopt};
@@ -209,7 +130,7 @@ Variable part_variable(const Outcome& before, const Assignment& a) {
 
 // ---- symbols
 
-Variable symbol_variable(const Situation& s, const Assignment& a) {
+Variable symbol_variable(const Situation& s, const Outcome& before, const Assignment& a) {
   const Situation after = changed(s, {a});
   std::optional<double> from;
   std::optional<double> to;
@@ -228,6 +149,10 @@ Variable symbol_variable(const Situation& s, const Assignment& a) {
     from = number(s);
     to = number(after);
     v.from = symbol_text(a.name, s.model->scenario, s.model->layout);
+    if (names_precision(a.name)) {
+      const std::vector<std::string> now = precisions_under(before.evaluation.graph, a.name);
+      if (!now.empty()) v.from = joined({now.begin(), now.end()});
+    }
     v.to = to ? exact_text(*to) : a.value;
   }
   if (from && to) {
@@ -241,126 +166,7 @@ Variable symbol_variable(const Situation& s, const Assignment& a) {
   return v;
 }
 
-// ---- which names there are
-
-bool exists(const Situation& s, const Outcome& before, const Assignment& a) {
-  if (s.kernel) {
-    const std::vector<std::string> names = kernel_number_names();
-    return std::find(names.begin(), names.end(), a.name) != names.end();
-  }
-  if (a.name == "device" || names_clock(a.name)) return true;
-  if (names_device_key(a.name)) return device_number(s.device, s.clocks, a.name).found;
-  const OperatorGraph& graph = before.evaluation.graph;
-  if (names_graph_part(a.name)) {
-    if (!is_part_of(graph, a.name)) return false;
-    if (a.name.starts_with("tensor.") || is_whole_operator(graph, a)) return true;
-    for (const char* field : {".bytes", ".flops", ".compute", ".accumulate"}) {
-      if (a.name.ends_with(field)) return true;
-    }
-    return false;
-  }
-  if (s.model) {
-    if (a.name.starts_with("weight_dtype.")) return true;
-    return std::any_of(model_symbols().begin(), model_symbols().end(),
-                       [&](const SymbolInfo& symbol) { return symbol.name == a.name; });
-  }
-  return s.graph->symbol(a.name).has_value() || names_precision(a.name) || a.name == "routing";
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < kListed; ++i)
-    text += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > kListed) text += " and " + std::to_string(names.size() - kListed) + " more";
-  return text;
-}
-
-/// A value may be zero only where zero is a choice and not an amount.
-bool zero_is_a_choice(const Situation& s, const std::string& name) {
-  if (s.model) return true;  // each symbol knows its own range
-  for (const char* flag : {"causal", "initial", "delta", "gated", "window", "pad", "context"}) {
-    if (name == flag) return true;
-  }
-  return false;
-}
-
-/// What is wrong with the value, or "".
-std::string wrong_value(const Situation& s, const Assignment& a) {
-  const std::optional<double> plain = parse_number(a.value);
-  if (a.scale) {
-    const bool fine = plain && *plain > 0 && std::isfinite(*plain);
-    return fine ? "" : quoted(a.value) + " is not a factor above zero";
-  }
-  const auto quantity = parse_any_quantity(a.value);
-  const std::optional<double> value =
-      plain ? plain : (quantity ? std::optional(quantity->base) : std::nullopt);
-  if (value && *value < 0) return quoted(a.value) + " is below zero";
-  if (value && *value == 0 && !zero_is_a_choice(s, a.name))
-    return quoted(a.value) +
-           " leaves nothing; expected a value above zero (op.NAME=remove takes "
-           "an operator out)";
-  std::string lower = a.value;
-  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  for (const char* word : {"nan", "-nan", "inf", "-inf", "infinity"}) {
-    if (lower == word) return quoted(a.value) + " is not a number";
-  }
-  return "";
-}
-
-/// op.NAME and op.NAME.bytes are of one operator; once removed it has no bytes.
-bool same_variable(const Assignment& a, const Assignment& b) {
-  if (a.name == b.name) return true;
-  const auto within = [](const std::string& whole, const std::string& part) {
-    return whole.starts_with("op.") && part.starts_with(whole + ".");
-  };
-  return within(a.name, b.name) || within(b.name, a.name);
-}
-
 }  // namespace
-
-std::string what_can_change(const Situation& s, const Outcome& before) {
-  if (s.kernel) return "there are " + listed(kernel_number_names());
-  const OperatorGraph& graph = before.evaluation.graph;
-  std::vector<std::string> symbols;
-  if (s.model) {
-    for (const SymbolInfo& symbol : model_symbols()) symbols.emplace_back(symbol.name);
-  } else {
-    symbols = graph.symbols.names();
-  }
-  std::vector<std::string> ops;
-  std::vector<std::string> tensors;
-  for (const Operator& op : graph.ops) ops.push_back("op." + op.name);
-  for (const Tensor& tensor : graph.tensors) tensors.push_back("tensor." + tensor.name + ".dtype");
-  return "there are symbols " + listed(symbols) + "; operators " + listed(ops) +
-         ", each with .bytes, .flops, .compute, .accumulate, =remove or ='KIND key=value …'; " +
-         "storage " + listed(tensors) +
-         ", weight_dtype, activation_dtype, kv_dtype; compute_dtype, accumulate_dtype; device, "
-         "sm_clock, mem_clock_scale and the keys of the device (floorline devices show " +
-         s.device.name + ")";
-}
-
-void check_changes(const Situation& s, const Outcome& before,
-                   const std::vector<Assignment>& changes) {
-  Diagnostics diagnostics;
-  const Position at = position_in("command line");
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    const Assignment& a = changes[i];
-    for (std::size_t k = 0; k < i; ++k) {
-      if (!same_variable(a, changes[k])) continue;
-      diagnostics.add(at, a.name,
-                      "changed twice, to " + changes[k].value + " and to " + a.value +
-                          "; expected one change of a variable");
-      break;
-    }
-    if (!exists(s, before, a)) {
-      diagnostics.add(at, a.name, "does not exist here; " + what_can_change(s, before));
-      continue;
-    }
-    const std::string wrong = wrong_value(s, a);
-    if (!wrong.empty()) diagnostics.add(at, a.name, wrong);
-  }
-  diagnostics.throw_if_any();
-}
 
 Variable variable_of(const Situation& s, const Outcome& before, const Assignment& a) {
   if (s.kernel) {
@@ -377,7 +183,7 @@ Variable variable_of(const Situation& s, const Outcome& before, const Assignment
   if (names_graph_part(a.name)) return part_variable(before, a);
   if (s.graph && !symbol && names_precision(a.name))
     return precision_variable(before.evaluation.graph, a);
-  return symbol_variable(s, a);
+  return symbol_variable(s, before, a);
 }
 
 }  // namespace floorline

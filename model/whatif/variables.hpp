@@ -32,7 +32,9 @@ void check_changes(const Situation& situation, const Outcome& before,
 /// `change` has passed check_changes().
 Variable variable_of(const Situation& situation, const Outcome& before, const Assignment& change);
 
-/// "symbols: batch, m, n; operators: op.gemm.{bytes,…}; …", cut where there are many.
-std::string what_can_change(const Situation& situation, const Outcome& before);
+/// "; did you mean …; there are …": the names of the sort that `name` seems to be, cut where there
+/// are many.
+std::string what_can_change(const Situation& situation, const Outcome& before,
+                            std::string_view name);
 
 }  // namespace floorline

@@ -9,9 +9,6 @@ namespace floorline {
 
 namespace {
 
-constexpr double kFarAbove = 2;  // design §11: above twice the floor the claimed limit is not it
-constexpr double kManyKernels = 20;  // from here on launches come before the kernels themselves
-
 [[noreturn]] void refuse(const std::string& key, const std::string& why) {
   throw InputError(Diagnostic{position_in("command line"), key, why});
 }
@@ -49,55 +46,6 @@ std::optional<Interaction> interaction_of(const Whatif& w) {
     i.product *= *c.alone->serial.cold;
   }
   return i;
-}
-
-// ---- a measured time
-
-std::optional<Seconds> launch_time(const Outcome& outcome) {
-  if (!outcome.machine) return std::nullopt;
-  for (const OverheadSpec& o : outcome.machine->device.overheads) {
-    if (o.name == "kernel_launch" && o.time) return o.time->value;
-  }
-  return std::nullopt;
-}
-
-/// What to look at before bytes: launches and the host where there are many kernels, else the
-/// kernel.
-std::vector<std::string> look_first(const Outcome& before, Seconds time) {
-  std::vector<std::string> lines;
-  const double kernels = launches_of(before);
-  const Seconds above = time - before.whole.serial.cold;
-  if (kernels >= kManyKernels) {
-    std::string line = "host and launches: " + to_text(above) + " above the floor are " +
-                       to_text(above / kernels) + " for each of " + exact_text(kernels) +
-                       " kernels";
-    if (const auto launch = launch_time(before))
-      line += "; back-to-back launches take " + to_text(*launch);
-    lines.push_back(line + ". Capture the step in a graph (or compile it) before changing bytes");
-  } else {
-    lines.push_back("the kernel itself: bandwidth reached, occupancy, tail of the last wave");
-  }
-  lines.push_back(
-      "clocks of the run (--sm-clock, --mem-clock-scale), and whether the time covers "
-      "this work only");
-  return lines;
-}
-
-MeasuredAnswer measured_answer(const Outcome& before, const Outcome& after, Seconds time) {
-  MeasuredAnswer m;
-  m.time = time;
-  m.floor_before = proven_floor(before);
-  m.floor_after = proven_floor(after);
-  if (m.floor_after) m.speedup_at_most = time / *m.floor_after;
-  m.impossible = m.floor_before && time < *m.floor_before;
-  const Seconds serial = before.whole.serial.cold;
-  if (serial > Seconds(0)) m.over_serial = time / serial;
-  m.far_above = m.over_serial > kFarAbove;
-  if (m.far_above) m.look_first = look_first(before, time);
-  const Seconds expected = time - (serial - after.whole.serial.cold);
-  const bool sound = !m.floor_after || expected >= *m.floor_after;
-  if (time >= serial && expected > Seconds(0) && sound) m.expected = expected;
-  return m;
 }
 
 /// Measured operators that the changes touch: their time is taken to go as their floor does.
@@ -273,12 +221,14 @@ Whatif ask(const Situation& situation, const WhatifQuestion& q) {
   w.ratios = ratios_of(w.before, w.after);
   for (const Assignment& a : changes) w.changes.push_back(single(situation, w.before, a));
   w.interaction = interaction_of(w);
+  if (const auto& b = w.before.evaluation.uniform; b && w.after.evaluation.uniform)
+    w.uniform = ratio_of(b->serial.cold, w.after.evaluation.uniform->serial.cold);
   note_compute(w, w.notes);
   note_memory(w.after, w.notes);
   std::vector<PartChange> parts = scaled_parts(w, q, stated_parts(q.measured, times));
   if (q.measured.whole) {
     check_measured(q.measured);
-    w.measured = measured_answer(w.before, w.after, *q.measured.whole);
+    w.measured = answer_measured(w.before, w.after, q.measured);
     if (!parts.empty()) w.amdahl = amdahl(*q.measured.whole, std::move(parts));
   } else if (!times.empty()) {
     refuse("--measured", "missing; the time of the whole is needed for what a part of it buys");

@@ -50,6 +50,8 @@ struct MeasuredAnswer {
   std::optional<Seconds> floor_before;  ///< any residency, proven
   std::optional<Seconds> floor_after;
   std::optional<double> speedup_at_most;
+  /// Of tokens a second, where the change makes a step of other tokens.
+  std::optional<double> token_speedup_at_most;
   bool impossible = false;  ///< below the floor before: F, D, P, B or t is wrong
   double over_serial = 0;   ///< t over the serial cold floor before
   bool far_above = false;
@@ -75,6 +77,7 @@ struct Whatif {
   Outcome after;
   std::vector<SingleChange> changes;
   Ratios ratios;
+  std::optional<double> uniform;  ///< serial cold under uniform routing: the mean step's ratio
   std::optional<Interaction> interaction;
   std::optional<MeasuredAnswer> measured;
   std::optional<AmdahlPrediction> amdahl;
@@ -85,6 +88,10 @@ struct Whatif {
 
 /// Throws InputError. `whole` of the measured times is already a time.
 Whatif ask(const Situation& situation, const WhatifQuestion& question);
+
+/// `measured.whole` is there.
+MeasuredAnswer answer_measured(const Outcome& before, const Outcome& after,
+                               const MeasuredTimes& measured);
 
 /// HBM bytes of one step as the kernels move them (kernel by numbers: its bytes).
 Bytes traffic_of(const Outcome& outcome);

@@ -175,9 +175,10 @@ outputs = ["c"]
                      testing::ask(s, {"op.gemm=remove", "op.gemm.flops*=2"});
                    }),
                    "changed twice"));
-    CHECK(contains(refusal([&] { testing::ask(s, {"op.gem.bytes*=2"}); }), "operators op.gemm"));
+    CHECK(contains(refusal([&] { testing::ask(s, {"op.gem.bytes*=2"}); }),
+                   "did you mean \"op.gemm.bytes\"?; there are op.gemm, each"));
     CHECK(contains(refusal([&] { testing::ask(s, {"memory.hbm.bandwith*=2"}); }),
-                   "keys of the device"));
+                   "did you mean \"memory.hbm.bandwidth\"?; device round has memory."));
     CHECK(contains(refusal([&] { testing::ask(s, {"op.gemm.compute=fp7"}); }), "not a precision"));
     CHECK(contains(refusal([&] { testing::ask(s, {"tensor.in.dtype=any"}); }), "not a precision"));
     CHECK(contains(refusal([&] { testing::ask(s, {"kv_dtype=fp8"}); }), "names no tensor"));
