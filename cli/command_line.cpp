@@ -109,6 +109,8 @@ int run_command_line(int argc, char** argv) {
   add_ledger(app, action);
   add_timeline(app, action);
   add_whatif(app, action);
+  add_calibrate(app, action);
+  add_record(app, action);
   add_validate(app, action);
   try {
     app.parse(argc, argv);
