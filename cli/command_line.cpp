@@ -105,6 +105,8 @@ int run_command_line(int argc, char** argv) {
   add_compare(app, action);
   add_devices(app, action);
   add_graph(app, action);
+  add_calibrate(app, action);
+  add_record(app, action);
   add_validate(app, action);
   try {
     app.parse(argc, argv);

@@ -18,9 +18,11 @@ using Action = std::function<int()>;
 
 // One function a verb: adds the subcommand and sets `action` when it is the one chosen.
 void add_bound(CLI::App& app, Action& action);
+void add_calibrate(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_graph(CLI::App& app, Action& action);
+void add_record(CLI::App& app, Action& action);
 void add_validate(CLI::App& app, Action& action);
 
 }  // namespace floorline

@@ -14,6 +14,7 @@
 #include "model/report/graph_document.hpp"
 #include "validation/experiment/prediction.hpp"
 #include "validation/hypothesis/experiment_name.hpp"
+#include "validation/hypothesis/hypothesis_file.hpp"
 
 namespace floorline {
 
@@ -178,6 +179,22 @@ void add_typed(const std::string& text, HypothesisRun& run) {
 void judge_run(HypothesisRun& run) {
   run.verdict = judge(run.hypothesis, {&run.baseline.floors, &run.baseline.observed},
                       {&run.variant.floors, &run.variant.observed}, run.tolerance);
+}
+
+std::string drafted_text(const HypothesisDraft& draft, const CaseLookup& lookup) {
+  Hypothesis h = draft_hypothesis(draft);
+  const HypothesisRun run = predict(h, lookup);
+  const CaseFloors& before = run.baseline.floors;
+  const CaseFloors& after = run.variant.floors;
+  DraftFloors floors;
+  if (before.cold > Seconds(0) && after.cold > Seconds(0)) {
+    floors.floor_ratio = before.cold / after.cold;
+  }
+  if (before.binding) floors.binding = name_of(*before.binding);
+  predict_from_floors(h, floors);
+  const std::string text = write_hypothesis(h);
+  parse_hypothesis(text, h.name + ".toml");  // ready to run, or told now why not
+  return text;
 }
 
 }  // namespace floorline

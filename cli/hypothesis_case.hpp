@@ -8,6 +8,7 @@
 #include "cli/options.hpp"
 #include "model/evaluate.hpp"
 #include "validation/experiment/experiment.hpp"
+#include "validation/hypothesis/draft.hpp"
 #include "validation/verdict/hypothesis_run.hpp"
 
 namespace floorline {
@@ -29,5 +30,9 @@ void add_typed(const std::string& text, HypothesisRun& run);
 
 /// Judges what was observed.
 void judge_run(HypothesisRun& run);
+
+/// A hypothesis file from a change: drafted, predicted from the engine's own floors, and checked to
+/// read back. Throws InputError.
+std::string drafted_text(const HypothesisDraft& draft, const CaseLookup& lookup);
 
 }  // namespace floorline

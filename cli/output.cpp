@@ -78,7 +78,10 @@ void replace_file(const std::string& name, const std::string& text) {
 
 void print(const Document& document, const OutputOptions& options) {
   const WriteStyle style{wants_color(options), terminal_width()};
-  const std::string text = write(document, format_of(options), style);
+  print_text(write(document, format_of(options), style), options);
+}
+
+void print_text(const std::string& text, const OutputOptions& options) {
   if (!options.file.empty()) {
     replace_file(options.file, text);
     return;

@@ -32,11 +32,6 @@ std::optional<Observation> measure(Backend& backend, const HypothesisCase& c, co
   return std::move(measured.observation);
 }
 
-bool is_meant_for(const Hypothesis& h, const std::string& backend) {
-  return h.backends.empty() ||
-         std::find(h.backends.begin(), h.backends.end(), backend) != h.backends.end();
-}
-
 class ExperimentRunner : public BackendRunner {
  public:
   ExperimentRunner(std::unique_ptr<Backend> backend, bool quick)
@@ -45,10 +40,15 @@ class ExperimentRunner : public BackendRunner {
   [[nodiscard]] const Machine& machine() const override { return backend_->machine(); }
   [[nodiscard]] Scale scale() const override { return backend_->scale(); }
 
+  [[nodiscard]] bool is_meant(const Hypothesis& h) const override {
+    return h.backends.empty() ||
+           std::find(h.backends.begin(), h.backends.end(), backend_->name()) != h.backends.end();
+  }
+
   void observe(HypothesisRun& run) override {
     const Hypothesis& h = run.hypothesis;
     run.backend = backend_->name();
-    if (!is_meant_for(h, run.backend)) {
+    if (!is_meant(h)) {
       run.baseline.not_measured = run.variant.not_measured =
           "its experiments say nothing on the " + run.backend + " backend";
       judge_run(run);

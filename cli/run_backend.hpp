@@ -17,6 +17,8 @@ class BackendRunner {
   virtual ~BackendRunner() = default;
   [[nodiscard]] virtual const Machine& machine() const = 0;
   [[nodiscard]] virtual Scale scale() const = 0;
+  /// Whether the hypothesis' experiments mean something here.
+  [[nodiscard]] virtual bool is_meant(const Hypothesis& hypothesis) const = 0;
   /// Fills in what was observed, runs again what lies below a floor, and judges. A case without an
   /// experiment, or that this machine cannot run, is not measured and says why.
   virtual void observe(HypothesisRun& run) = 0;

@@ -67,12 +67,12 @@ CaseLookup lookup_of(const ValidateOptions& o) {
 HypothesisRun run_one(const std::string& file, const std::string& shown, const ValidateOptions& o,
                       BackendRunner* runner) {
   CaseLookup lookup = lookup_of(o);
-  if (runner != nullptr) {
+  Hypothesis hypothesis = read_hypothesis_file(file);
+  hypothesis.file = shown;  // where it was found is this machine's business
+  if (runner != nullptr && runner->is_meant(hypothesis)) {
     lookup.machine = &runner->machine();
     lookup.scale = runner->scale();
   }
-  Hypothesis hypothesis = read_hypothesis_file(file);
-  hypothesis.file = shown;  // where it was found is this machine's business
   HypothesisRun run = predict(std::move(hypothesis), lookup);
   run.tolerance = tolerance_of(o.tolerance);
   run.quick = o.quick;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validation/report/suite_document.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "model/quantity/unit_names.hpp"
@@ -63,7 +64,11 @@ Document suite_document(const std::vector<HypothesisRun>& runs) {
     }
   }
   table.footnotes.emplace_back("amounts in base units: s, byte, FLOP, byte/s, FLOP/s");
-  const std::string standing = runs.empty() ? "" : standing_of(runs.front());
+  const auto measured = std::find_if(runs.begin(), runs.end(), [](const HypothesisRun& run) {
+    return evidence_of(run) == EvidenceClass::measured;
+  });
+  const std::string standing =
+      runs.empty() ? "" : standing_of(measured == runs.end() ? runs.front() : *measured);
   doc.json.set("standing", standing);
   doc.json.set("runs", std::move(all));
   first.lines.push_back(standing);

@@ -179,12 +179,21 @@ bool has(const HypothesisVerdict& v, Verdict finding) {
   return v.baseline.finding == finding || v.variant.finding == finding;
 }
 
-Verdict overall(const HypothesisVerdict& v, bool wrong_results) {
+/// Shares are of a rate of the device: what a wrong rate would make wrong.
+bool rests_on_rates(PredictedAmount amount) {
+  using enum PredictedAmount;
+  return amount == floor_share || amount == baseline_floor_share || amount == hbm_share ||
+         amount == baseline_hbm_share;
+}
+
+Verdict overall(const HypothesisVerdict& v, PredictedAmount amount, bool wrong_results) {
   if (wrong_results) return Verdict::inconclusive;
   if (has(v, Verdict::floor_violated)) return Verdict::floor_violated;
   if (has(v, Verdict::inconclusive)) return Verdict::inconclusive;
+  const bool refuted = v.prediction == Verdict::refuted;
+  if (refuted && !rests_on_rates(amount)) return Verdict::refuted;
   if (has(v, Verdict::above_observed)) return Verdict::above_observed;
-  if (v.prediction == Verdict::refuted) return Verdict::refuted;
+  if (refuted) return Verdict::refuted;
   if (has(v, Verdict::limit_refuted)) return Verdict::limit_refuted;
   return v.prediction;
 }
@@ -289,7 +298,7 @@ HypothesisVerdict judge(const Hypothesis& h, const JudgedCase& baseline, const J
         "of a wrong kernel says nothing");
   }
   if (!amount.missing.empty()) v.reasons.push_back(amount.missing);
-  v.verdict = overall(v, wrong);
+  v.verdict = overall(v, h.prediction.amount, wrong);
   return v;
 }
 

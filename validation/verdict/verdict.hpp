@@ -11,7 +11,9 @@
 //                   a calibrated interval: the claimed limit does not hold it
 //   supported       the amount's interval lies inside the predicted one
 //   inconclusive    all else: too wide, too few samples, not observed, wrong results
-// The first that applies, in this order (wrong results come first of all: their time is no time).
+// The first that applies, in this order; but a prediction that rests on no rate of the device (a
+// ratio of times) is refuted before a probe is doubted. Wrong results come first of all: their time
+// is no time.
 // Residency: cold if the run rotates over W >= 20 S_keep distinct bytes; otherwise HBM bytes a call
 // are max(0, W - S_keep) / calls. What may call a run impossible subtracts S_keep twice, once from
 // what is read and once from what is left unwritten, and never counts more than the engine does.

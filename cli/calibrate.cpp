@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// floorline calibrate: fits of what a device really does to measured times.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/command_line.hpp"
+#include "cli/output.hpp"
+#include "cli/subject.hpp"
+#include "model/input/diagnostic.hpp"
+#include "model/quantity/unit_names.hpp"
+#include "validation/calibration/line_points.hpp"
+#include "validation/report/line_document.hpp"
+
+namespace floorline {
+
+namespace {
+
+struct CalibrateOptions {
+  std::string line;
+  std::string x, column, time, rate, unit, resource;
+  DeviceOptions device;
+  OutputOptions output;
+};
+
+[[noreturn]] void refuse(const char* flag, const std::string& why) {
+  throw InputError(Diagnostic{position_in("command line"), flag, why});
+}
+
+AmountKind kind_of(const std::string& x) {
+  if (x == "bytes") return AmountKind::bytes;
+  if (x == "flops") return AmountKind::flops;
+  refuse("--x", (x.empty() ? "missing" : "\"" + x + "\" is no kind of size") +
+                    "; expected bytes or flops");
+}
+
+/// HBM for bytes; for FLOPs the named one, or the fastest that the device has.
+ResourceId resource_of(const CalibrateOptions& o, AmountKind kind, const Machine& machine,
+                       std::vector<std::string>& notes) {
+  if (!o.resource.empty()) {
+    const std::optional<ResourceId> id = resource_from(o.resource);
+    if (!id || amount_kind(id->unit) != kind || !machine.rates[*id].known) {
+      refuse("--resource", "\"" + o.resource + "\" is no resource of " + machine.device.name +
+                               " with a rate of " + o.x);
+    }
+    return *id;
+  }
+  if (kind == AmountKind::bytes) return {Unit::hbm};
+  ResourceId fastest{Unit::compute};
+  AmountPerSecond most;
+  for (const ResourceId& id : machine.rates.known()) {
+    const Rate& rate = machine.rates[id];
+    const bool dense = amount_kind(id.unit) == AmountKind::flops && !id.sparse;
+    if (dense && rate.has_ceiling && rate.ceiling > most) {
+      most = rate.ceiling;
+      fastest = id;
+    }
+  }
+  notes.push_back("ceiling: the fastest dense rate, " + name_of(fastest) +
+                  "; --resource names another");
+  return fastest;
+}
+
+void set_limits(const CalibrateOptions& o, const Machine& machine, LineReport& report) {
+  report.machine = &machine;
+  report.resource = resource_of(o, report.kind, machine, report.notes);
+  const Rate& rate = machine.rates[report.resource];
+  if (rate.known) report.nominal = rate.nominal;
+  if (rate.has_ceiling && !rate.provisional) report.ceiling = rate.ceiling;
+  if (report.kind != AmountKind::bytes || report.resource.unit != Unit::hbm) return;
+  if (machine.chip.keep_known) {
+    report.more_than = Amount(machine.chip.keep * 2);
+  } else {
+    report.notes.emplace_back("the device's caches are not known: every size is taken");
+  }
+}
+
+int calibrate(const CalibrateOptions& o) {
+  format_of(o.output);
+  if (o.line.empty()) refuse("--line", "missing; expected a CSV file of sizes and times");
+  LineReport report;
+  report.file = o.line;
+  report.kind = kind_of(o.x);
+  report.measured = o.time.empty() ? o.rate : o.time;
+  report.points =
+      line_points(CsvTable::read(o.line),
+                  {report.kind, o.column.empty() ? o.x : o.column, o.time, o.rate, o.unit});
+  const std::vector<std::string> devices = device_list(o.device);
+  if (devices.size() > 1) refuse("--device", "expected one device");
+  std::optional<Machine> machine;
+  if (!devices.empty()) {
+    machine = load_machine(devices.front(), o.device, {});
+    set_limits(o, *machine, report);
+  } else {
+    report.notes.emplace_back(
+        "no device: neither caches nor a ceiling are known; sizes that fit in caches bend the "
+        "line");
+  }
+  report.fit = fit_line(report.points, {report.more_than, report.ceiling});
+  print(line_document(report), o.output);
+  return report.fit.refusal == LineRefusal::none ? 0 : 1;
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, Action& action) {
+  CLI::App* verb =
+      app.add_subcommand("calibrate", "fixed cost and rate of measured times: t = t0 + x / R");
+  auto o = std::make_shared<CalibrateOptions>();
+  verb->add_option("--line", o->line,
+                   "a CSV file with a column of sizes and one of times or rates");
+  verb->add_option("--x", o->x, "what a size counts: bytes or flops");
+  verb->add_option("--column", o->column, "the column of sizes (default: named as --x)");
+  verb->add_option("--time", o->time, "the column of times, such as median_us");
+  verb->add_option("--rate", o->rate, "the column of rates instead, with --unit");
+  verb->add_option("--unit", o->unit,
+                   "of that column: us, TFLOP/s, GB/s (default: by its name's end)");
+  verb->add_option(
+      "--resource", o->resource,
+      "whose ceiling the rate may not exceed (default: hbm, or the fastest dense rate)");
+  add_device_options(*verb, o->device, false);
+  add_output_options(*verb, o->output);
+  verb->callback([o, &action] { action = [o] { return calibrate(*o); }; });
+}
+
+}  // namespace floorline
