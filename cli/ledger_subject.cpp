@@ -57,20 +57,22 @@ MemoryTotal device_total(const LedgerOptions& options, const Subject& subject,
   MemoryTotal total;
   total.bytes = whole_budget(known->value);
   total.text = to_text_binary(known->value) + " of " + device.name;
+  total.of_device = true;
   return total;
 }
 
 std::optional<MemoryTotal> total_of(const LedgerOptions& options, const Subject& subject,
                                     std::vector<std::string>& notes) {
   const std::optional<double> utilization = utilization_of(options);
+  const bool device = options.budget == "device";
+  if (!device && !options.device.device.empty()) {
+    refuse("--device", "is read with --budget device only; expected --budget device");
+  }
   if (options.budget.empty()) return std::nullopt;
   MemoryTotal total;
-  if (options.budget == "device") {
+  if (device) {
     total = device_total(options, subject, notes);
   } else {
-    if (!options.device.device.empty()) {
-      refuse("--device", "is read with --budget device only; expected one of the two");
-    }
     total.bytes = parse_budget(options.budget, "--budget");
     total.text = options.budget;
   }
@@ -263,6 +265,22 @@ void add_engine_defaults(const LedgerModel& model, std::vector<std::string>& ass
   }
 }
 
+LedgerSolution solution_of(const LedgerOptions& options, const LedgerModel& model,
+                           const std::optional<MemoryTotal>& total) {
+  const std::optional<SolveFor> what = solve_for(options.solve);
+  if (!what) {
+    refuse("--solve",
+           floorline::quoted(options.solve) +
+               " is not one of batch, context, concurrency, layers, tp" +
+               did_you_mean(options.solve, {"batch", "context", "concurrency", "layers", "tp"}));
+  }
+  if (!total) refuse("--solve", "without --budget; expected both");
+  if (!model.scenario.contexts.empty() && *what != SolveFor::tp && *what != SolveFor::layers) {
+    refuse("--solve", "a list of contexts fixes " + options.solve + "; expected one length");
+  }
+  return solve(model, *total, *what);
+}
+
 LedgerReport of_model(const LedgerOptions& options) {
   SplitSettings given = split(options.workload.set);
   WorkloadOptions workload = options.workload;
@@ -306,20 +324,7 @@ LedgerReport of_model(const LedgerOptions& options) {
   report.ranks = summaries(ranks, worst);
   report.rank_count = asked.layout.ranks();
   report.pool = engine_pool(model, ranks, total);
-  if (!options.solve.empty()) {
-    const std::optional<SolveFor> what = solve_for(options.solve);
-    if (!what) {
-      refuse("--solve",
-             floorline::quoted(options.solve) +
-                 " is not one of batch, context, concurrency, layers, tp" +
-                 did_you_mean(options.solve, {"batch", "context", "concurrency", "layers", "tp"}));
-    }
-    if (!total) refuse("--solve", "without --budget; expected both");
-    if (!asked.scenario.contexts.empty() && *what != SolveFor::tp && *what != SolveFor::layers) {
-      refuse("--solve", "a list of contexts fixes " + options.solve + "; expected one length");
-    }
-    report.solution = solve(model, *total, *what);
-  }
+  if (!options.solve.empty()) report.solution = solution_of(options, model, total);
   for (std::string& note : ledger_notes(model, worst)) report.notes.push_back(std::move(note));
   report.assumptions = defaults_used(asked.scenario, asked.layout);
   add_engine_defaults(model, report.assumptions);

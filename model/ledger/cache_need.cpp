@@ -207,7 +207,8 @@ CacheBytes cells_bytes(const CachePlan& plan, const std::vector<ContextGroup>& s
     }
     ByteCount cells = tokens;
     if (k.limit > 0) cells = std::min(cells, count * k.limit + ByteCount(plan.step_tokens));
-    if (cells.overflowed()) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 62U;  // so that padding cannot wrap
+    if (cells > ByteCount(kMost)) {
       sum.kv = ByteCount::overflow();
       continue;
     }

@@ -133,14 +133,16 @@ PoolEnd end_of(const LedgerModel& model, const CachePlan& plan, ByteCount availa
     const std::int64_t request = request_blocks(plan, max_len);
     end.concurrency =
         request > 0 ? static_cast<double>(end.blocks) / static_cast<double>(request) : 0;
-    end.tokens = plan.group_count > 0 ? end.blocks / plan.group_count * plan.block : 0;
+    end.tokens = plan.group_count > 0 ? end.blocks / plan.group_count * plan.block * plan.cp : 0;
     if (model.engine->tokens_logged == TokensLogged::concurrency) {
-      end.tokens = static_cast<std::int64_t>(end.concurrency * static_cast<double>(max_len));
+      constexpr double kMost = 9e18;
+      end.tokens = static_cast<std::int64_t>(
+          std::min(kMost, end.concurrency * static_cast<double>(max_len)));
     }
   } else {
     const std::int64_t each = (bytes_per_token(plan) * plan.block).count().value_or(0);
     end.blocks = each > 0 ? bytes / each : 0;
-    end.tokens = end.blocks * plan.block;
+    end.tokens = end.blocks * plan.block * plan.cp;
     end.concurrency = ratio(available, request_bytes(plan, max_len).sum());
   }
   end.longest = longest(plan, end, max_len);
@@ -197,8 +199,7 @@ Budget budget_of(const EngineProfile& engine, const MemoryTotal& total) {
   double fraction = total.utilization.value_or(1);
   if (engine.pool == PoolRule::rest) fraction = total.utilization.value_or(engine.fraction);
   if (engine.pool == PoolRule::taken || engine.pool == PoolRule::free) fraction = 1;
-  const bool typed = total.text.find(" of ") == std::string::npos;
-  if (fraction == 1) return {total.bytes, typed ? std::string() : total.text};
+  if (fraction == 1) return {total.bytes, total.of_device ? total.text : std::string()};
   return {scaled(total.bytes, fraction), total.text + " x " + exact_text(fraction)};
 }
 

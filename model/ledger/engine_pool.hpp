@@ -20,7 +20,8 @@ namespace floorline {
 struct MemoryTotal {
   ByteCount bytes;
   std::optional<double> utilization;  ///< absent: the engine's own fraction
-  std::string text;                   ///< "81559 MiB (h100_sxm)"
+  std::string text;                   ///< "80GB", "79.65 GiB of h100_sxm"
+  bool of_device = false;             ///< else typed: the text says nothing that the bytes do not
 };
 /// What a verdict is against: total x fraction for an engine that takes no more, else the total
 /// (x the utilization without an engine).

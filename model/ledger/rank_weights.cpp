@@ -168,7 +168,8 @@ class WeightSum {
   };
 
   void round(const Pending& tensor) {
-    const std::int64_t size = tensor.bytes.count().value_or(0);
+    constexpr std::int64_t kMost = std::int64_t{1} << 60U;  // so that rounding cannot wrap
+    const std::int64_t size = std::min(tensor.bytes.count().value_or(0), kMost);
     const ByteInterval added = rounding_of(size);
     sum_.rounding.low = sum_.rounding.low + added.low * tensor.count;
     sum_.rounding.high = sum_.rounding.high + added.high * tensor.count;

@@ -33,6 +33,21 @@ Json end_json(const PoolEnd& end) {
   return json;
 }
 
+/// An engine does not start where one longest request does not fit; null: the range does not tell.
+Json starts_json(const EnginePool& pool) {
+  if (pool.low.longest >= pool.max_len) return {true};
+  return pool.high.longest < pool.max_len ? Json(false) : Json();
+}
+const char* starts_text(const EnginePool& pool) {
+  if (pool.low.longest >= pool.max_len) return "";
+  return pool.high.longest < pool.max_len ? ": THE ENGINE DOES NOT START (--set max_len=)"
+                                          : ": the engine may not start (--set max_len=)";
+}
+
+std::string with_unit(ByteCount bytes) {
+  return bytes.overflowed() ? bytes_text(bytes) : gib_text(bytes) + " GiB";
+}
+
 std::string longest_text(std::optional<std::int64_t> n) {
   return n ? grouped(*n) + " tokens" : "no limit";
 }
@@ -55,6 +70,7 @@ Json pool_json(const EnginePool& pool) {
   json.set("block_bytes", json_of(pool.block_bytes));
   json.set("groups", pool.groups);
   json.set("max_len", pool.max_len);
+  json.set("starts", starts_json(pool));
   json.set("low", end_json(pool.low));
   json.set("high", end_json(pool.high));
   json.set("request_bytes", Json::object()
@@ -81,12 +97,11 @@ Section pool_section(const LedgerReport& report, const EnginePool& pool) {
   field("max concurrency", range_text(low.concurrency, high.concurrency, times_text) + " of " +
                                grouped(pool.max_len) + " tokens");
   field("longest request", range_text(low.longest, high.longest, grouped) + " of " +
-                               grouped(pool.max_len) + " tokens" +
-                               (low.longest < pool.max_len ? ": THE ENGINE MAY NOT START" : ""));
+                               grouped(pool.max_len) + " tokens" + starts_text(pool));
   field("longest without that limit", range_text(low.longest_any, high.longest_any, longest_text));
-  field("one longest request", gib_text(pool.engine.sum()) + " GiB as the engine lays it out, " +
-                                   gib_text(pool.ideal.sum()) + " GiB ideal");
-  field("this scenario needs", gib_text(pool.need) + " GiB of it");
+  field("one longest request", with_unit(pool.engine.sum()) + " as the engine lays it out, " +
+                                   with_unit(pool.ideal.sum()) + " ideal");
+  field("this scenario needs", with_unit(pool.need) + " of it");
   return section;
 }
 

@@ -38,7 +38,7 @@ BENCHMARK_CAPTURE(ledger, deepseek_v3_vllm, "deepseek-v3", "vllm", 16);
 void solve_for(benchmark::State& state, SolveFor what, std::int64_t pp) {
   Served served("deepseek-v3", "vllm", 8);
   served.model.layout.pp = pp;
-  const MemoryTotal total{ByteCount(200'000'000'000), {}, ""};
+  const MemoryTotal total{ByteCount(200'000'000'000), {}, "", false};
   for (auto _ : state) benchmark::DoNotOptimize(solve(served.model, total, what));
 }
 BENCHMARK_CAPTURE(solve_for, batch, SolveFor::batch, 1);
@@ -50,7 +50,7 @@ BENCHMARK_CAPTURE(solve_for, tp, SolveFor::tp, 1);
 
 void pool(benchmark::State& state) {
   const Served served("gpt-oss-120b", "vllm", 2);
-  const MemoryTotal total{ByteCount(80'000'000'000), {}, ""};
+  const MemoryTotal total{ByteCount(80'000'000'000), {}, "", false};
   const std::vector<RankLedger> ranks = rank_ledgers(served.model);
   for (auto _ : state) benchmark::DoNotOptimize(engine_pool(served.model, ranks, total));
 }

@@ -32,7 +32,8 @@ LedgerModel measured(const ServedModel& m) {
 }
 
 EnginePool pool_of(const LedgerModel& model, std::int64_t total) {
-  const auto pool = engine_pool(model, rank_ledgers(model), MemoryTotal{ByteCount(total), {}, ""});
+  const auto pool =
+      engine_pool(model, rank_ledgers(model), MemoryTotal{ByteCount(total), {}, "", false});
   REQUIRE(pool);
   return *pool;
 }
@@ -110,7 +111,7 @@ TEST_SUITE("ledger") {
     const LedgerModel model = measured(m);
     const std::vector<RankLedger> ranks = rank_ledgers(model);
     REQUIRE(ranks.size() == 3);
-    const MemoryTotal total{ByteCount(40'000'000'000), {}, ""};
+    const MemoryTotal total{ByteCount(40'000'000'000), {}, "", false};
     const auto all = engine_pool(model, ranks, total);
     const auto first = engine_pool(model, {ranks[0]}, total);
     const auto second = engine_pool(model, {ranks[1]}, total);
@@ -131,7 +132,7 @@ TEST_SUITE("ledger") {
     CHECK(pool.low.available <= ByteCount(available));
     CHECK(pool.low.tokens == available / 131072);
     // Small card: 512 + 12,288 + 320 + 128 MiB of 24 GiB too; a utilization replaces the rule.
-    const MemoryTotal half{ByteCount(total), 0.5, ""};
+    const MemoryTotal half{ByteCount(total), 0.5, "", false};
     const auto given = engine_pool(measured(m), rank_ledgers(measured(m)), half);
     CHECK(given->low.available == ByteCount(40 * kGiB - kWeights8B));
   }
@@ -141,7 +142,7 @@ TEST_SUITE("ledger") {
       CAPTURE(engine);
       ServedModel m("workloads/llama-3.1-8b.json");
       m.use_engine(engine);
-      const MemoryTotal total{ByteCount(40 * kGiB), {}, ""};
+      const MemoryTotal total{ByteCount(40 * kGiB), {}, "", false};
       for (const std::int64_t batch : {1, 20, 40, 60, 80, 100, 120, 140, 160}) {
         CAPTURE(batch);
         m.scenario.batch = batch;
@@ -167,9 +168,19 @@ TEST_SUITE("ledger") {
     CHECK(pool.low.tokens == *pool.low.available.count() / (32 * 131072) * 32);
   }
 
+  TEST_CASE("context parallel ranks each hold a part of every request") {
+    ServedModel m("workloads/llama-3.1-8b.json");
+    m.use_engine("vllm", "0.10");
+    m.settings.available_kv = ByteCount(100LL * 16 * 131072);  // 100 blocks
+    CHECK(pool_of(m.model(), 0).low.tokens == 1600);
+    m.layout.cp = 4;
+    CHECK(pool_of(m.model(), 0).low.tokens == 6400);
+    CHECK(pool_of(m.model(), 0).low.longest == 6400);
+  }
+
   TEST_CASE("no pool: no engine, nothing cached, no budget") {
     ServedModel m("workloads/llama-3.1-8b.json");
-    const MemoryTotal total{ByteCount(80'000'000'000), {}, ""};
+    const MemoryTotal total{ByteCount(80'000'000'000), {}, "", false};
     CHECK_FALSE(engine_pool(m.model(), rank_ledgers(m.model()), total));
     m.use_engine("llama.cpp");
     CHECK_FALSE(engine_pool(m.model(), rank_ledgers(m.model()), total));

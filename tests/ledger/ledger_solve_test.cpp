@@ -11,7 +11,7 @@ using namespace floorline;
 
 namespace {
 
-MemoryTotal gigabytes(std::int64_t n) { return {ByteCount(n * 1'000'000'000), {}, ""}; }
+MemoryTotal gigabytes(std::int64_t n) { return {ByteCount(n * 1'000'000'000), {}, "", false}; }
 
 }  // namespace
 

@@ -135,7 +135,7 @@ TEST_SUITE("property") {
       Random random(seed + 4000);
       ServedModel m(std::string("workloads/") + random.of(kModels) + ".json");
       randomize(random, m);
-      const MemoryTotal total{ByteCount(random.number(1, 2000) * 1'000'000'000), {}, ""};
+      const MemoryTotal total{ByteCount(random.number(1, 2000) * 1'000'000'000), {}, "", false};
       const SolveFor what = random.of(
           std::array{SolveFor::batch, SolveFor::context, SolveFor::concurrency, SolveFor::layers});
       const LedgerSolution s = solve(m.model(), total, what);
