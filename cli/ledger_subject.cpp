@@ -378,6 +378,11 @@ LedgerReport ledger_report(const LedgerOptions& options) {
   LedgerOptions with = options;
   with.stored = std::make_shared<const StoredWeights>(load_stored_weights(options.weights));
   LedgerReport report = report_of(with);
+  if (report.parameters > 0) {
+    report.notes.push_back("the model has " + std::to_string(report.parameters) +
+                           " parameters, the files hold " +
+                           std::to_string(total_elements(*with.stored)) + " elements");
+  }
   for (std::string& note : weights_notes(*with.stored)) report.notes.push_back(std::move(note));
   return report;
 }

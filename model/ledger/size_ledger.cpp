@@ -7,12 +7,15 @@ TrainingLedger size_ledger(const ModelSize& size, const Scenario& scenario,
                            const ParallelLayout& layout) {
   const Precision dtype = scenario.weight_dtype.value_or(Precision::bf16);
   const std::int64_t ranks = layout.tp * layout.pp;
-  TrainedParameters parameters;
-  parameters.elements[static_cast<std::size_t>(dtype)] = size.parameters;
+  TrainedParameters whole;
+  whole.elements[static_cast<std::size_t>(dtype)] = size.parameters;
+  RankParameters parameters;
+  parameters.dense = whole.share(ranks);
+  parameters.dense_ranks = layout.dp;
   const bool trains = scenario.phase == Phase::train;
   TrainingLedger result;
   result.ledger.instants = trains ? training_instants() : std::vector<std::string>{"load"};
-  add_parameter_lines(parameters.share(ranks), scenario.training, layout.dp, result.ledger);
+  add_parameter_lines(parameters, scenario.training, result.ledger);
   if (!trains) result.ledger.lines.resize(1);
   if (!scenario.weight_dtype) result.assumptions.emplace_back("weight_dtype = bf16 (default)");
   if (trains) {
@@ -25,6 +28,9 @@ TrainingLedger size_ledger(const ModelSize& size, const Scenario& scenario,
   result.notes.emplace_back(
       trains ? "activations and logits are unknown: only the number of parameters is known"
              : "KV cache and activations are unknown: only the number of parameters is known");
+  result.notes.emplace_back(
+      "what is unknown comes on top: what these lines exceed does not fit, what they fit in may be "
+      "too small");
   if (size.active) result.notes.emplace_back("active parameters change no bytes that are kept");
   return result;
 }

@@ -20,6 +20,7 @@ class TokenBits {
         plan_(scenario.training),
         width_(std::llround(storage_bits(activation_storage(architecture, scenario)))),
         tp_(layout.tp),
+        ep_(layout.ep),
         q_heads_(per_rank(group.attention.q_heads)),
         kv_heads_(per_rank(group.attention.kv_heads)) {}
 
@@ -36,8 +37,9 @@ class TokenBits {
   }
 
   [[nodiscard]] std::int64_t attention() const {
-    const AttentionShape& a = group_.attention;
+    if (group_.mixer == Mixer::latent_attention) return latent() * width_;
     if (group_.mixer != Mixer::attention) return 0;
+    const AttentionShape& a = group_.attention;
     const std::int64_t queries = q_heads_ * a.head_dim;
     const std::int64_t keys = kv_heads_ * a.head_dim;
     std::int64_t elements = queries + keys + kv_heads_ * a.v_dim + q_heads_ * a.v_dim;
@@ -49,19 +51,45 @@ class TokenBits {
   /// What selective recomputation does away with.
   [[nodiscard]] std::int64_t scores() const {
     constexpr std::int64_t kNormalizerBits = 32;
-    if (group_.mixer != Mixer::attention) return 0;
+    if (group_.mixer != Mixer::attention && group_.mixer != Mixer::latent_attention) return 0;
     if (plan_.memory.attention_scores == AttentionScores::flash) return q_heads_ * kNormalizerBits;
     const std::int64_t kept = plan_.memory.dropout ? 2 * width_ + kBitsOfByte : width_;
     return q_heads_ * plan_.sequence * kept;
   }
 
   [[nodiscard]] std::int64_t feed_forward() const {
-    if (group_.feed_forward != FeedForward::dense) return 0;
-    const std::int64_t tensors = group_.mlp.gated ? 3 : 2;
-    return tensors * per_rank(group_.mlp.intermediate) * width_;
+    std::int64_t bits = 0;
+    const bool both = group_.feed_forward == FeedForward::dense_and_experts;
+    if (both || group_.feed_forward == FeedForward::dense)
+      bits += mlp(group_.mlp.gated, per_rank(group_.mlp.intermediate));
+    if (both || group_.feed_forward == FeedForward::experts) bits += experts();
+    return bits;
   }
 
  private:
+  [[nodiscard]] std::int64_t mlp(bool gated, std::int64_t intermediate) const {
+    return (gated ? 3 : 2) * intermediate * width_;
+  }
+
+  [[nodiscard]] std::int64_t latent() const {
+    const LatentShape& l = group_.latent;
+    const std::int64_t head = l.nope_dim + l.rope_dim;
+    return 2 * l.q_rank + 2 * l.kv_rank + l.rope_dim + q_heads_ * (2 * head + 2 * l.v_dim);
+  }
+
+  /// A token's share of the rows that reach this rank, rounded up.
+  [[nodiscard]] std::int64_t experts() const {
+    constexpr std::int64_t kScoreBits = 32;
+    const ExpertShape& e = group_.experts;
+    const std::int64_t divides = std::max<std::int64_t>(1, tp_ / ep_);
+    const std::int64_t each = (e.intermediate + divides - 1) / divides;
+    const std::int64_t row = 2 * hidden_ * width_ + mlp(e.gated, each);
+    const std::int64_t spread = std::min(ep_, tp_);
+    std::int64_t bits = (e.top_k * row + spread - 1) / spread + e.experts * kScoreBits;
+    if (e.shared_intermediate > 0) bits += mlp(e.gated, per_rank(e.shared_intermediate));
+    return bits;
+  }
+
   [[nodiscard]] std::int64_t per_rank(std::int64_t count) const { return (count + tp_ - 1) / tp_; }
 
   std::int64_t hidden_;
@@ -69,6 +97,7 @@ class TokenBits {
   const TrainingPlan& plan_;
   std::int64_t width_;
   std::int64_t tp_;
+  std::int64_t ep_;
   std::int64_t q_heads_;
   std::int64_t kv_heads_;
 };

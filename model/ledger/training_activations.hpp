@@ -6,12 +6,19 @@
 //   a (n d + k d + k v)  q, k, v; queries and keys once more before a norm of heads
 //   a n v          what the output product reads; a gate as wide besides
 //   4 n            the scores' normalizer in fp32, flash; a n s of scores if they are kept (eager)
+//   latent attention: twice q_rank (before and after its norm), kv_rank twice and rope_dim, whole
+//   on
+//                  every rank; then queries, keys and values of all heads as above
+//   experts        of the rows that reach this rank, tokens × top_k / min(ep, t) if routing is
+//                  balanced: a 2 h (read and returned) and a 3 f / (ranks that divide an expert);
+//                  shared experts as a dense MLP; 4 E of router scores
 //   a 3 f          gate, up and their product; without a gate a 2 f
 //   2 h            masks of both dropouts, one byte each; with eager 2 n s of masked scores besides
 // Equal to Korthikanti et al. 2022 (arXiv 2205.05198) for GELU MLPs of 4 h and k = n: s b h (34 +
 // 5 n s / h). Tensor parallelism divides all but the rows of h and their masks (10 of 34),
 // sequence parallelism these too. recompute: selective keeps no scores (and no normalizer), full
 // keeps a h, the layer's input, and the one layer that is computed again has all.
+// (Operators of a graph with recompute = selective make attention's result again as well.)
 // Not counted: statistics of rows, fp32 copies of norms that compute in fp32.
 #pragma once
 

@@ -29,12 +29,12 @@ class StageLedger {
         stage_(stage),
         tokens_(plan_.micro_batch * plan_.sequence),
         layers_(stage_layers(architecture.layer_count(), layout, stage)),
-        order_(architecture.layer_order()) {}
+        order_(architecture.layer_order()),
+        parameters_(trained_parameters(architecture, scenario, layout, stage)) {}
 
   MemoryLedger build() {
     ledger_.instants = training_instants();
-    add_parameter_lines(trained_parameters(architecture_, scenario_, layout_, stage_), plan_,
-                        layout_.dp, ledger_);
+    add_parameter_lines(parameters_, plan_, ledger_);
     if (plan_.zero == 3 && layout_.dp > 1) add_gathered();
     if (plan_.zero > 0 && layout_.dp > 1) add_buckets();
     add_activations();
@@ -55,10 +55,6 @@ class StageLedger {
     ledger_.lines.push_back(std::move(entry));
     return ledger_.lines.back();
   }
-  [[nodiscard]] const LayerGroup& group_of(std::int64_t layer) const {
-    const int group = order_[static_cast<std::size_t>(layer)];
-    return architecture_.layers[static_cast<std::size_t>(group)];
-  }
   [[nodiscard]] std::int64_t width_bits() const {
     return std::llround(storage_bits(activation_storage(architecture_, scenario_)));
   }
@@ -66,17 +62,21 @@ class StageLedger {
     return bytes.count() ? std::to_string(*bytes.count()) + " B" : "more than 9.2e18 B";
   }
 
-  /// Parameters of one layer of each kind on this stage, and of what stands outside the layers.
+  /// Layers of one kind on this stage.
+  [[nodiscard]] std::int64_t layers_of(std::size_t group) const {
+    const auto first = order_.begin() + layers_.first;
+    return std::count(first, first + layers_.count, static_cast<int>(group));
+  }
+  [[nodiscard]] TrainedParameters all_parameters() const {
+    TrainedParameters all = parameters_.dense;
+    all.add(parameters_.experts, 1);
+    return all;
+  }
+  /// What stands outside the layers.
   [[nodiscard]] TrainedParameters outside() const {
-    TrainedParameters all = trained_parameters(architecture_, scenario_, layout_, stage_);
-    for (std::size_t g = 0; g < architecture_.layers.size(); ++g) {
-      const TrainedParameters one = one_layer(g);
-      std::int64_t here = 0;
-      for (std::int64_t i = 0; i < layers_.count; ++i)
-        here += &group_of(layers_.first + i) == &architecture_.layers[g] ? 1 : 0;
-      for (std::size_t p = 0; p < all.elements.size(); ++p)
-        all.elements[p] -= one.elements[p] * here;
-    }
+    TrainedParameters all = all_parameters();
+    for (std::size_t g = 0; g < architecture_.layers.size(); ++g)
+      all.add(one_layer(g), -layers_of(g));
     return all;
   }
   [[nodiscard]] TrainedParameters one_layer(std::size_t group) const {
@@ -92,13 +92,9 @@ class StageLedger {
   }
   [[nodiscard]] TrainedParameters largest_layer() const {
     TrainedParameters largest;
-    for (std::int64_t i = 0; i < layers_.count; ++i) {
-      const auto group =
-          static_cast<std::size_t>(order_[static_cast<std::size_t>(layers_.first + i)]);
-      if (i > 0 && order_[static_cast<std::size_t>(layers_.first + i)] ==
-                       order_[static_cast<std::size_t>(layers_.first + i - 1)])
-        continue;
-      const TrainedParameters one = one_layer(group);
+    for (std::size_t g = 0; g < architecture_.layers.size(); ++g) {
+      if (layers_of(g) == 0) continue;
+      const TrainedParameters one = one_layer(g);
       if (one.stored() > largest.stored()) largest = one;
     }
     return largest;
@@ -119,8 +115,7 @@ class StageLedger {
 
   /// None beside the gradients themselves (Megatron, FSDP but for one layer), or DeepSpeed's two.
   void add_buckets() {
-    const TrainedParameters all = trained_parameters(architecture_, scenario_, layout_, stage_);
-    const std::int64_t bucket = std::min(kBucket, all.count());
+    const std::int64_t bucket = std::min(kBucket, all_parameters().count());
     const auto gradient_bits = std::llround(storage_bits(plan_.grad_dtype));
     const ByteCount layer = plan_.zero == 3
                                 ? ByteCount::from_bits(largest_layer().count(), gradient_bits)
@@ -138,20 +133,19 @@ class StageLedger {
   [[nodiscard]] ByteCount kept_by_layers() const {
     ByteCount sum;
     for (std::size_t g = 0; g < architecture_.layers.size(); ++g) {
-      std::int64_t here = 0;
-      for (std::int64_t i = 0; i < layers_.count; ++i)
-        here += &group_of(layers_.first + i) == &architecture_.layers[g] ? 1 : 0;
+      const std::int64_t here = layers_of(g);
       if (here == 0) continue;
-      sum =
-          sum +
-          layer_activations(architecture_, architecture_.layers[g], scenario_, layout_).kept * here;
+      const LayerGroup& group = architecture_.layers[g];
+      sum = sum + layer_activations(architecture_, group, scenario_, layout_).kept * here;
     }
     return sum;
   }
   [[nodiscard]] ByteCount most_computed_again() const {
     ByteCount most;
-    for (const LayerGroup& group : architecture_.layers) {
-      const LayerActivations a = layer_activations(architecture_, group, scenario_, layout_);
+    for (std::size_t g = 0; g < architecture_.layers.size(); ++g) {
+      if (layers_of(g) == 0) continue;
+      const LayerActivations a =
+          layer_activations(architecture_, architecture_.layers[g], scenario_, layout_);
       most = std::max(most, a.whole - std::min(a.whole, a.kept));
     }
     return most;
@@ -212,6 +206,7 @@ class StageLedger {
   std::int64_t tokens_;
   StageLayers layers_;
   std::vector<int> order_;
+  RankParameters parameters_;
   MemoryLedger ledger_;
 };
 
@@ -251,6 +246,13 @@ void check_training_memory(const Architecture& architecture, const Scenario& sce
   const auto wrong = [&](const char* key, const std::string& message) {
     diagnostics.add({}, key, message + " (" + architecture.name + ")");
   };
+  for (const LayerGroup& group : architecture.layers) {
+    if (group.mixer != Mixer::mamba2 && group.mixer != Mixer::gated_delta_net) continue;
+    const bool mamba = group.mixer == Mixer::mamba2;
+    wrong("phase", std::string("activations of ") + (mamba ? "mamba2" : "gated_delta_net") +
+                       " are not understood yet; expected layers with attention");
+    break;
+  }
   const bool interleaved = memory.schedule == PipelineSchedule::interleaved;
   if (!interleaved && memory.interleave > 1)
     wrong("interleave", "expected schedule = interleaved, which alone has parts of a stage");

@@ -39,16 +39,25 @@ struct TrainedParameters {
   [[nodiscard]] std::int64_t count() const;
   /// Stored in less than 32 bits: an optimizer keeps an fp32 master of them.
   [[nodiscard]] std::int64_t narrow() const;
+  void add(const TrainedParameters& other, std::int64_t times);
   /// One of `ranks` equal parts, each storage rounded up.
   [[nodiscard]] TrainedParameters share(std::int64_t ranks) const;
   [[nodiscard]] ByteCount stored() const;
 };
-TrainedParameters trained_parameters(const Architecture& architecture, const Scenario& scenario,
-                                     const ParallelLayout& layout, std::int64_t stage);
+/// Experts are spread over ep ranks, so fewer ranks hold the same ones: ZeRO divides them over
+/// dp x tp / ep where ep exceeds tp.
+struct RankParameters {
+  TrainedParameters dense;
+  TrainedParameters experts;
+  std::int64_t dense_ranks = 1;
+  std::int64_t expert_ranks = 1;
+};
+RankParameters trained_parameters(const Architecture& architecture, const Scenario& scenario,
+                                  const ParallelLayout& layout, std::int64_t stage);
 
 /// Adds weights, gradients and optimizer to a ledger with the instants of training.
-void add_parameter_lines(const TrainedParameters& parameters, const TrainingPlan& plan,
-                         std::int64_t dp, MemoryLedger& ledger);
+void add_parameter_lines(const RankParameters& parameters, const TrainingPlan& plan,
+                         MemoryLedger& ledger);
 /// forward, backward, step.
 std::vector<std::string> training_instants();
 
@@ -59,7 +68,8 @@ struct TrainingLedger {
   std::vector<std::string> notes;
 };
 
-/// Schedules and layouts that contradict; check_model has been asked before.
+/// Layers whose activations are not understood, schedules and layouts that contradict; check_model
+/// has been asked before.
 void check_training_memory(const Architecture& architecture, const Scenario& scenario,
                            const ParallelLayout& layout, Diagnostics& diagnostics);
 

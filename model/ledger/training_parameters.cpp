@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights, gradients and optimizer of a training step.
+#include <algorithm>
 #include <cmath>
 
 #include "model/ledger/training_ledger.hpp"
@@ -82,15 +83,16 @@ std::string stored_text(const TrainedParameters& all, std::int64_t ranks) {
   return text;
 }
 
-LedgerEntry line(const char* name, ByteCount bytes, Lifetime alive, std::string formula,
-                 const char* source) {
+LedgerEntry line(const char* name, Lifetime alive) {
   LedgerEntry entry;
   entry.name = name;
-  entry.bytes = bytes;
   entry.alive = alive;
-  entry.formula = std::move(formula);
-  entry.source = source;
+  entry.source = "arXiv 1910.02054";
   return entry;
+}
+void extend(LedgerEntry& entry, ByteCount bytes, const std::string& formula) {
+  entry.bytes = entry.bytes + bytes;
+  entry.formula += (entry.formula.empty() ? "" : " + ") + formula;
 }
 
 bool is_on_stage(const Architecture& architecture, const NamedWeight& weight, std::int64_t stage,
@@ -114,6 +116,10 @@ std::int64_t TrainedParameters::narrow() const {
   return sum;
 }
 
+void TrainedParameters::add(const TrainedParameters& other, std::int64_t times) {
+  for (std::size_t p = 0; p < elements.size(); ++p) elements[p] += other.elements[p] * times;
+}
+
 TrainedParameters TrainedParameters::share(std::int64_t ranks) const {
   TrainedParameters part = *this;
   for (std::int64_t& n : part.elements) n = (n + ranks - 1) / ranks;
@@ -127,14 +133,16 @@ ByteCount TrainedParameters::stored() const {
   return sum;
 }
 
-TrainedParameters trained_parameters(const Architecture& architecture, const Scenario& scenario,
-                                     const ParallelLayout& layout, std::int64_t stage) {
+RankParameters trained_parameters(const Architecture& architecture, const Scenario& scenario,
+                                  const ParallelLayout& layout, std::int64_t stage) {
   const StageLayers layers = stage_layers(architecture.layer_count(), layout, stage);
   const std::vector<int> order = architecture.layer_order();
   std::vector<std::int64_t> of_group(architecture.layers.size(), 0);
   for (std::int64_t i = layers.first; i < layers.first + layers.count; ++i)
     ++of_group[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])];
-  TrainedParameters all;
+  RankParameters all;
+  all.dense_ranks = layout.dp;
+  all.expert_ranks = std::max<std::int64_t>(1, layout.dp / layout.expert_replicas());
   for (const NamedWeight& weight : architecture.weights) {
     if (weight.scale || weight.draft) continue;
     std::int64_t instances = 0;
@@ -145,7 +153,8 @@ TrainedParameters trained_parameters(const Architecture& architecture, const Sce
       instances = weight.count;
     }
     const WeightShape shape = rank_shape(weight, layout);
-    all.elements[static_cast<std::size_t>(weight_storage(weight, scenario))] +=
+    TrainedParameters& part = weight.experts > 0 ? all.experts : all.dense;
+    part.elements[static_cast<std::size_t>(weight_storage(weight, scenario))] +=
         shape.rows * shape.cols * instances;
   }
   return all;
@@ -153,26 +162,31 @@ TrainedParameters trained_parameters(const Architecture& architecture, const Sce
 
 std::vector<std::string> training_instants() { return {"forward", "backward", "step"}; }
 
-void add_parameter_lines(const TrainedParameters& parameters, const TrainingPlan& plan,
-                         std::int64_t dp, MemoryLedger& ledger) {
-  const std::int64_t optimizer_ranks = plan.zero >= 1 ? dp : 1;
-  const std::int64_t gradient_ranks = plan.zero >= 2 ? dp : 1;
-  const std::int64_t weight_ranks = plan.zero >= 3 ? dp : 1;
-  const Lifetime always = Lifetime::all(ledger.instants.size());
-  const char* const source = "arXiv 1910.02054";
-  ledger.lines.push_back(line("weights", parameters.share(weight_ranks).stored(), always,
-                              stored_text(parameters, weight_ranks), source));
-  const std::int64_t gradients = (parameters.count() + gradient_ranks - 1) / gradient_ranks;
-  // Those of earlier passes wait for the next one.
+void add_parameter_lines(const RankParameters& parameters, const TrainingPlan& plan,
+                         MemoryLedger& ledger) {
+  LedgerEntry weights = line("weights", Lifetime::all(ledger.instants.size()));
+  // Gradients of earlier passes wait for the next one.
   Lifetime alive = Lifetime::at(kBackward).with(kStep);
   if (plan.accumulation > 1) alive = alive.with(kForward);
-  ledger.lines.push_back(line("gradients", bytes_of(gradients, plan.grad_dtype), alive,
-                              divided(parameters.count(), gradient_ranks) + " x " +
-                                  exact_text(storage_bits(plan.grad_dtype) / 8.0) + " B (" +
-                                  std::string(name_of(plan.grad_dtype)) + ")",
-                              source));
-  OptimizerState state = optimizer_state(parameters, plan, optimizer_ranks);
-  ledger.lines.push_back(line("optimizer", state.bytes, always, std::move(state.formula), source));
+  LedgerEntry gradients = line("gradients", alive);
+  LedgerEntry optimizer = line("optimizer", Lifetime::all(ledger.instants.size()));
+  const auto add = [&](const TrainedParameters& part, std::int64_t dp) {
+    if (part.count() == 0) return;
+    const std::int64_t weight_ranks = plan.zero >= 3 ? dp : 1;
+    const std::int64_t gradient_ranks = plan.zero >= 2 ? dp : 1;
+    extend(weights, part.share(weight_ranks).stored(), stored_text(part, weight_ranks));
+    extend(gradients,
+           bytes_of((part.count() + gradient_ranks - 1) / gradient_ranks, plan.grad_dtype),
+           divided(part.count(), gradient_ranks) + " x " +
+               exact_text(storage_bits(plan.grad_dtype) / 8.0) + " B (" +
+               std::string(name_of(plan.grad_dtype)) + ")");
+    const OptimizerState state = optimizer_state(part, plan, plan.zero >= 1 ? dp : 1);
+    extend(optimizer, state.bytes, state.formula);
+  };
+  add(parameters.dense, parameters.dense_ranks);
+  add(parameters.experts, parameters.expert_ranks);
+  for (LedgerEntry* entry : {&weights, &gradients, &optimizer})
+    ledger.lines.push_back(std::move(*entry));
 }
 
 }  // namespace floorline

@@ -196,6 +196,7 @@ OperatorGraph model_graph(const Architecture& architecture, const Scenario& scen
                           const ParallelLayout& layout, std::int64_t stage) {
   Diagnostics diagnostics;
   check_model(architecture, scenario, layout, diagnostics);
+  if (scenario.phase == Phase::train) check_training_layers(architecture, diagnostics);
   diagnostics.throw_if_any();
   FLOORLINE_EXPECT(scenario.phase != Phase::generate);
   if (scenario.phase == Phase::train) {

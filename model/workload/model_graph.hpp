@@ -31,8 +31,9 @@ namespace floorline {
 void check_model(const Architecture& architecture, const Scenario& scenario,
                  const ParallelLayout& layout, Diagnostics& diagnostics);
 
-/// Throws InputError (check_model). `scenario.phase` is decode, prefill or train (training_graph);
-/// generate_parts() makes the first two of generate. `stage` counts from 0 to pp - 1.
+/// Throws InputError (check_model; layers that training does not cover). `scenario.phase` is
+/// decode, prefill or train (training_graph); generate_parts() makes the first two of generate.
+/// `stage` counts from 0 to pp - 1.
 OperatorGraph model_graph(const Architecture& architecture, const Scenario& scenario,
                           const ParallelLayout& layout, std::int64_t stage = 0);
 

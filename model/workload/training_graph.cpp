@@ -377,18 +377,22 @@ std::string not_covered(const LayerGroup& group) {
 
 }  // namespace
 
+void check_training_layers(const Architecture& architecture, Diagnostics& diagnostics) {
+  std::set<std::string> said;
+  for (const LayerGroup& group : architecture.layers) {
+    const std::string what = not_covered(group);
+    if (what.empty() || !said.insert(what).second) continue;
+    diagnostics.add({}, "phase",
+                    "training is not understood yet for layers with " + what +
+                        "; expected dense layers with attention (" + architecture.name + ")");
+  }
+}
+
 void check_training(const Architecture& architecture, const Scenario& scenario,
                     const ParallelLayout& layout, Diagnostics& diagnostics) {
   const auto wrong = [&](const std::string& key, const std::string& message) {
     diagnostics.add({}, key, message + " (" + architecture.name + ")");
   };
-  std::set<std::string> said;
-  for (const LayerGroup& group : architecture.layers) {
-    const std::string what = not_covered(group);
-    if (what.empty() || !said.insert(what).second) continue;
-    wrong("phase", "training is not understood yet for layers with " + what +
-                       "; expected dense layers with attention");
-  }
   if (layout.cp > 1)
     wrong("cp", "context parallelism is not understood yet in training; expected 1");
   constexpr std::array<std::string_view, 7> kNoUse{"batch",  "prompt",          "context", "output",

@@ -25,7 +25,9 @@
 
 namespace floorline {
 
-/// Layers and layouts that training graphs do not cover, symbols that training has no use for.
+/// Layers that training graphs do not cover.
+void check_training_layers(const Architecture& architecture, Diagnostics& diagnostics);
+/// Layouts and storages that training does not cover, symbols that it has no use for.
 void check_training(const Architecture& architecture, const Scenario& scenario,
                     const ParallelLayout& layout, Diagnostics& diagnostics);
 

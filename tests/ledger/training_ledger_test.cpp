@@ -227,10 +227,10 @@ TEST_SUITE("ledger") {
     const Architecture qwen = load_architecture("workloads/qwen3-0.6b.json");
     ParallelLayout two;
     two.pp = 2;
-    const std::int64_t both = trained_parameters(qwen, train(), two, 0).count() +
-                              trained_parameters(qwen, train(), two, 1).count();
+    const std::int64_t both = trained_parameters(qwen, train(), two, 0).dense.count() +
+                              trained_parameters(qwen, train(), two, 1).dense.count();
     CHECK(both == 596'049'920 + 151'936LL * 1024);
-    CHECK(trained_parameters(qwen, train(), {}, 0).count() == 596'049'920);
+    CHECK(trained_parameters(qwen, train(), {}, 0).dense.count() == 596'049'920);
   }
 
   TEST_CASE("full recomputation keeps layers' inputs and one layer that is computed again") {
@@ -275,6 +275,47 @@ TEST_SUITE("ledger") {
     CHECK(need(3) == doctest::Approx(1.9).epsilon(0.02));
   }
 
+  TEST_CASE("experts: balanced rows, and ZeRO over the ranks that hold the same ones") {
+    // Qwen3-30B-A3B: 48 layers, h 2048, 32 heads of 128, 4 KV heads, 128 experts of 768, 8 a token.
+    const Architecture moe = load_architecture("workloads/qwen3-30b-a3b.json");
+    Scenario scenario = train();
+    const LayerGroup& layer = moe.layers.front();
+    // Elements: 4 x 2048; q and k before and after their norms, v, and what o_proj reads,
+    // 2 x (32 + 4) 128 + 4 x 128 + 32 x 128 = 13,824; 8 rows of 2 x 2048 + 3 x 768 = 6400 each:
+    // 51,200. In all 73,216 x 2 B; 4 x 32 of normalizers, 4 x 128 of router scores: 147,072.
+    CHECK(layer_activations(moe, layer, scenario, {}).kept == ByteCount(147'072LL * 2048));
+    // 8 ranks of dp share the experts: each has 16 of a layer, on 8 / 8 ranks; all else on 8.
+    // Experts: 48 x 128 x 3 x 2048 x 768 = 28,991,029,248; of 30,532,122,624 parameters.
+    ParallelLayout layout = data_parallel(8);
+    layout.ep = 8;
+    scenario.training.zero = 1;
+    const RankParameters rank = trained_parameters(moe, scenario, layout, 0);
+    CHECK(rank.experts.count() == 28'991'029'248 / 8);
+    CHECK(rank.dense.count() == 30'532'122'624 - 28'991'029'248);
+    CHECK(rank.expert_ranks == 1);
+    CHECK(rank.dense_ranks == 8);
+    // 12 x (28,991,029,248 / 8 + 1,541,093,376 / 8) = 45,798,183,936.
+    CHECK(bytes_of(training_ledger(moe, scenario, layout).ledger, "optimizer") ==
+          ByteCount(45'798'183'936));
+  }
+
+  TEST_CASE("latent attention keeps its ranks whole and all heads") {
+    // DeepSeek-V3, a dense layer: h 7168, q_rank 1536, kv_rank 512, rope 64, 128 heads of 128 + 64
+    // and v 128, MLP 18,432. Elements: 4 x 7168 + 2 x 1536 + 2 x 512 + 64 + 128 x (2 x 192 + 2 x
+    // 128) + 3 x 18,432 = 28,672 + 4160 + 81,920 + 55,296 = 170,048; x 2 B, and 4 x 128.
+    const Architecture model = load_architecture("workloads/deepseek-v3.json");
+    CHECK(layer_activations(model, model.layers.front(), train(), {}).kept ==
+          ByteCount((2 * 170'048LL + 512) * 2048));
+  }
+
+  TEST_CASE("layers whose activations are not understood are an error that names them") {
+    Architecture model = gpt3();
+    model.layers.front().mixer = Mixer::mamba2;
+    Diagnostics diagnostics;
+    check_training_memory(model, train(), {}, diagnostics);
+    CHECK(diagnostics.size() == 1);
+  }
+
   TEST_CASE("the graph of a step agrees with the formula, tensor by tensor") {
     // Liveness counts the same tensors but for the normalizer of the scores (4 x 32 bytes). With
     // 4096 tokens most is alive at the gradient of lm_head: all activations, the logits' gradient,
@@ -317,8 +358,9 @@ TEST_SUITE("ledger") {
 
 TEST_SUITE("property") {
   TEST_CASE("training memory: largest line <= peak <= sum; more dp under ZeRO never needs more") {
-    for (const char* file : {"workloads/llama-3.1-8b.json", "workloads/qwen3-0.6b.json",
-                             "workloads/qwen3-32b.json", "workloads/llama-3.1-405b.json"}) {
+    for (const char* file :
+         {"workloads/llama-3.1-8b.json", "workloads/qwen3-0.6b.json", "workloads/qwen3-32b.json",
+          "workloads/llama-3.1-405b.json", "workloads/qwen3-30b-a3b.json"}) {
       const Architecture model = load_architecture(file);
       std::mt19937_64 dice(7);
       for (int i = 0; i < 60; ++i) {
@@ -365,6 +407,13 @@ TEST_SUITE("property") {
           return bytes_of(l, "weights") + bytes_of(l, "gradients") + bytes_of(l, "optimizer");
         };
         const ByteCount part = divided_lines();
+        const auto activations_with = [&](Recompute recompute) {
+          Scenario other = scenario;
+          other.training.recompute = recompute;
+          return bytes_of(training_ledger_of_stage(model, other, layout, 0), "activations");
+        };
+        CHECK(activations_with(Recompute::full) <= activations_with(Recompute::selective));
+        CHECK(activations_with(Recompute::selective) <= activations_with(Recompute::none));
         const std::int64_t ranks = layout.dp;
         layout.dp = 1;
         CHECK(part <= divided_lines());
