@@ -191,9 +191,9 @@ std::string legend(const Pipeline& pipeline, const Timeline& timeline) {
   if (pipeline.items > 1) text += "; small letters: odd items";
   text += "; . idle";
   if (!pipeline.buffers.empty()) text += ", = held by a full buffer";
-  const bool many = std::any_of(pipeline.pools.begin(), pipeline.pools.end(), [](const Pool& p) {
-    return p.servers > static_cast<std::int64_t>(kMostServers) || p.sharing == Sharing::fair;
-  });
+  const std::vector<std::uint32_t>& server = timeline.schedule.server;
+  const bool many =
+      std::any_of(server.begin(), server.end(), [](std::uint32_t k) { return k >= kMostServers; });
   return many ? text + ", 0 … 9 and *: tenths of many servers busy" : text;
 }
 
