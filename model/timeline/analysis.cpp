@@ -127,7 +127,9 @@ void add_speed_ups(const Pipeline& p, const TimelineOptions& options, Timeline& 
   std::stable_sort(ranked.begin(), ranked.end(), [](const GroupReport* a, const GroupReport* b) {
     return a->on_path > b->on_path;
   });
-  const auto tasks = static_cast<std::int64_t>(timeline.schedule.end.size());
+  std::int64_t tasks = 0;  // what one schedule costs: its tasks and their dependencies
+  for (const Stage& stage : p.stages)
+    tasks += p.items * static_cast<std::int64_t>(1 + stage.after.size() / 4);
   std::int64_t budget = options.speed_up_tasks;
   for (GroupReport* group : ranked) {
     budget -= 2 * tasks;

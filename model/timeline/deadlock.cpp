@@ -2,7 +2,6 @@
 // Names the cycle when nothing can go on. Every task that has not started, and every ended task
 // that keeps its server, waits for at least one other such task; following any one of those waits
 // long enough comes round.
-#include <algorithm>
 #include <optional>
 #include <unordered_map>
 
@@ -65,8 +64,7 @@ Next holder_of_server(const Engine& e, TaskId task) {
 Next room(const Engine& e, TaskId task) {
   const StageId producer = e.schedule().stage_of(task);
   for (const std::uint32_t b : e.graph().buffers_out.of(index_of(producer))) {
-    const auto& blocked = e.buffer(b).blocked;
-    if (std::find(blocked.begin(), blocked.end(), task) == blocked.end()) continue;
+    if (!e.buffer(b).blocks(e.schedule().item_of(task))) continue;
     const StageId consumer = e.pipeline().buffers[b].consumer;
     for (std::int64_t i = 0; i < e.graph().items; ++i) {
       const TaskId takes = e.schedule().task(consumer, i);

@@ -28,9 +28,35 @@ struct Coming {
   }
 };
 
-struct BufferState {
+/// Items in a buffer, and items whose producer has ended and waits for room.
+class BufferState {
+ public:
+  explicit BufferState(std::int64_t items) : blocked_(static_cast<std::size_t>(items), false) {}
+
   std::int64_t used = 0;
-  std::deque<TaskId> blocked;  ///< ended, no room; the first to end comes first
+  void block(std::int64_t item) {
+    blocked_[static_cast<std::size_t>(item)] = true;
+    in_order_.push_back(item);
+  }
+  [[nodiscard]] bool blocks(std::int64_t item) const {
+    return blocked_[static_cast<std::size_t>(item)];
+  }
+  void unblock(std::int64_t item) { blocked_[static_cast<std::size_t>(item)] = false; }
+  /// The first to have ended of those that wait; false if none does.
+  bool unblock_first(std::int64_t& item) {
+    while (!in_order_.empty()) {
+      item = in_order_.front();
+      in_order_.pop_front();
+      if (!blocks(item)) continue;  // was taken from its server
+      unblock(item);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  std::vector<bool> blocked_;
+  std::deque<std::int64_t> in_order_;  ///< by their ends; those unblocked since stay until met
 };
 
 enum class TaskState : std::uint8_t { pending, ready, running, ended };

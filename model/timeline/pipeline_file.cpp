@@ -225,6 +225,10 @@ class PipelineReader {
                                ", expected a list of stages: [\"load\"]");
       return;
     }
+    if (after->items.size() > kMostStages) {
+      table.error("after", "more than " + std::to_string(kMostStages) + "; expected fewer");
+      return;
+    }
     for (std::size_t i = 0; i < after->items.size(); ++i) {
       const Node& item = after->items[i];
       AfterEntry entry;

@@ -21,7 +21,7 @@ Engine::Engine(const Pipeline& pipeline, const ScheduleOptions& options)
   schedule_.server.assign(tasks, 0);
   state_.assign(tasks, TaskState::pending);
   met_.assign(tasks, 0);
-  buffers_.resize(pipeline.buffers.size());
+  for (std::size_t b = 0; b < pipeline.buffers.size(); ++b) buffers_.emplace_back(graph_.items);
   if (!buffers_.empty()) holds_.assign(tasks, 0);
   if (record_) {
     schedule_.start.assign(tasks, 0);
@@ -56,7 +56,7 @@ void Engine::offer_first() {
     const std::int64_t last =
         graph_.max_distance[s] < 0 ? graph_.items : std::min(graph_.items, graph_.max_distance[s]);
     for (std::int64_t i = 0; i < last; ++i)
-      if (graph_.needs(pipeline_, s, i) == 0) become_ready(s, i, {});
+      if (graph_.needs(s, i) == 0) become_ready(s, i, {});
   }
 }
 
@@ -93,7 +93,7 @@ void Engine::meet(const Rows<Successor>& edges, std::uint32_t stage, std::int64_
     if (next.distance >= graph_.items - item) continue;
     const std::int64_t then = item + next.distance;
     const auto task = static_cast<std::size_t>(schedule_.task(StageId(next.stage), then));
-    if (++met_[task] == graph_.needs(pipeline_, next.stage, then))
+    if (++met_[task] == graph_.needs(next.stage, then))
       become_ready(next.stage, then, {by, next.wait, event});
   }
 }
@@ -188,7 +188,7 @@ void Engine::put_into_buffers(std::uint32_t stage, TaskId task) {
     if (buffers_[b].used < pipeline_.buffers[b].capacity) {
       ++buffers_[b].used;
     } else {
-      buffers_[b].blocked.push_back(task);
+      buffers_[b].block(schedule_.item_of(task));
       ++holds_[static_cast<std::size_t>(task)];
     }
   }
@@ -197,16 +197,15 @@ void Engine::put_into_buffers(std::uint32_t stage, TaskId task) {
 void Engine::take_from_buffers(std::uint32_t stage, std::int64_t item, TaskId taker) {
   for (const std::uint32_t b : graph_.buffers_in.of(stage)) {
     BufferState& buffer = buffers_[b];
-    const TaskId taken = schedule_.task(pipeline_.buffers[b].producer, item);
-    auto gone = std::find(buffer.blocked.begin(), buffer.blocked.end(), taken);
-    if (gone == buffer.blocked.end()) {
+    std::int64_t gone = item;  // from its producer's server, or else the first that waits moves in
+    if (buffer.blocks(item)) {
+      buffer.unblock(item);
+    } else {
       --buffer.used;
-      gone = buffer.blocked.begin();
-      if (gone == buffer.blocked.end()) continue;
+      if (!buffer.unblock_first(gone)) continue;
       ++buffer.used;
     }
-    const TaskId freed = *gone;
-    buffer.blocked.erase(gone);
+    const TaskId freed = schedule_.task(pipeline_.buffers[b].producer, gone);
     if (--holds_[static_cast<std::size_t>(freed)] == 0) release(freed, taker);
   }
 }

@@ -171,15 +171,23 @@ void fill_times(const Pipeline& p, const std::vector<double>& factor, TaskGraph&
   g.arrivals_sorted = std::is_sorted(g.arrivals.begin(), g.arrivals.end());
 }
 
+void add_distances(const Pipeline& p, TaskGraph& g) {
+  g.distances.begin.push_back(0);
+  for (const Stage& stage : p.stages) {
+    const auto first = static_cast<std::ptrdiff_t>(g.distances.all.size());
+    for (const Dependency& d : stage.after) g.distances.all.push_back(d.distance);
+    std::sort(g.distances.all.begin() + first, g.distances.all.end());
+    g.distances.begin.push_back(static_cast<std::uint32_t>(g.distances.all.size()));
+    g.max_distance.push_back(stage.after.empty() ? -1 : g.distances.all.back());
+  }
+}
+
 }  // namespace
 
-std::uint32_t TaskGraph::needs(const Pipeline& pipeline, std::size_t stage,
-                               std::int64_t item) const {
-  const std::vector<Dependency>& after = pipeline.stages[stage].after;
-  if (item >= max_distance[stage]) return static_cast<std::uint32_t>(after.size());
-  std::uint32_t n = 0;
-  for (const Dependency& d : after) n += d.distance <= item ? 1U : 0U;
-  return n;
+std::uint32_t TaskGraph::needs(std::size_t stage, std::int64_t item) const {
+  const std::span<const std::int64_t> all = distances.of(stage);
+  if (item >= max_distance[stage]) return static_cast<std::uint32_t>(all.size());
+  return static_cast<std::uint32_t>(std::upper_bound(all.begin(), all.end(), item) - all.begin());
 }
 
 TaskGraph task_graph_of(const Pipeline& pipeline, const std::vector<double>& factor) {
@@ -192,11 +200,7 @@ TaskGraph task_graph_of(const Pipeline& pipeline, const std::vector<double>& fac
   g.buffers_in = buffers_by(pipeline, &Buffer::consumer);
   g.on_finish = successors(pipeline, Event::finish, g.buffers_in);
   g.on_start = successors(pipeline, Event::start, g.buffers_in);
-  for (const Stage& stage : pipeline.stages) {
-    std::int64_t most = -1;
-    for (const Dependency& d : stage.after) most = std::max(most, d.distance);
-    g.max_distance.push_back(most);
-  }
+  add_distances(pipeline, g);
   // The tick of the unscaled run: what-ifs are then counted in the same ticks.
   g.ticks_per_second = finest_tick(pipeline, serial_seconds(pipeline, {}));
   FLOORLINE_EXPECT(factor.empty() || factor.size() == g.stages);

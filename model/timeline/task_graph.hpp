@@ -38,6 +38,7 @@ struct TaskGraph {
   Rows<Successor> on_start;
   Rows<std::uint32_t> buffers_out;         ///< of a producer, indices of Pipeline::buffers
   Rows<std::uint32_t> buffers_in;          ///< of a consumer
+  Rows<std::int64_t> distances;            ///< of a stage's dependencies, sorted
   std::vector<std::int64_t> max_distance;  ///< of a stage's dependencies; -1: it has none
 
   [[nodiscard]] Ticks time(std::size_t stage, std::int64_t item) const {
@@ -50,8 +51,7 @@ struct TaskGraph {
     return std::max(own, arrivals[static_cast<std::size_t>(item)]);
   }
   /// How many dependencies must be met before (stage, item) is ready.
-  [[nodiscard]] std::uint32_t needs(const Pipeline& pipeline, std::size_t stage,
-                                    std::int64_t item) const;
+  [[nodiscard]] std::uint32_t needs(std::size_t stage, std::int64_t item) const;
 
   std::vector<Ticks> constant;
   std::vector<std::vector<Ticks>> per_item;
