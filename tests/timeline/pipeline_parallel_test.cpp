@@ -3,6 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <map>
+#include <random>
+#include <tuple>
+#include <vector>
+
 #include "tests/timeline/kind_text.hpp"
 
 using namespace floorline;
@@ -23,6 +29,43 @@ std::string text_of(const std::vector<Pass>& passes) {
             std::to_string(p.stage) + "." + std::to_string(p.micro_batch);
   }
   return text;
+}
+
+/// Each rank runs the next pass of its order once what it needs has ended; whole milliseconds.
+double swept_ms(const PipelineParallel& in) {
+  const auto orders = passes_by_rank(in.shape);
+  const int last = in.shape.ranks * in.shape.chunks - 1;
+  std::map<std::tuple<int, int, bool>, double> ended;
+  std::vector<std::size_t> next(orders.size(), 0);
+  std::vector<double> free(orders.size(), 0);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t r = 0; r < orders.size(); ++r) {
+      if (next[r] == orders[r].size()) continue;
+      const Pass pass = orders[r][next[r]];
+      std::vector<std::tuple<int, int, bool>> needs;
+      if (pass.backward) needs.emplace_back(pass.stage, pass.micro_batch, false);
+      if (pass.backward && pass.stage < last)
+        needs.emplace_back(pass.stage + 1, pass.micro_batch, true);
+      if (!pass.backward && pass.stage > 0)
+        needs.emplace_back(pass.stage - 1, pass.micro_batch, false);
+      double start = free[r];
+      bool ready = true;
+      for (const auto& need : needs) {
+        ready = ready && ended.count(need) == 1;
+        if (ready) start = std::max(start, ended[need]);
+      }
+      if (!ready) continue;
+      const auto stage = static_cast<std::size_t>(pass.stage);
+      const Seconds time = pass.backward ? in.backward[stage] : in.forward[stage];
+      free[r] = start + time.in_base_units() * 1e3;
+      ended[{pass.stage, pass.micro_batch, pass.backward}] = free[r];
+      ++next[r];
+      moved = true;
+    }
+  }
+  for (std::size_t r = 0; r < orders.size(); ++r) CHECK(next[r] == orders[r].size());
+  return *std::max_element(free.begin(), free.end());
 }
 
 }  // namespace
@@ -80,6 +123,27 @@ TEST_SUITE("timeline") {
     CHECK_FALSE(gpipe.has("textbook_bubble_share"));
     // 1F1B: rank 1 F 1-4, B 4-5, F 5-8, B 8-9; rank 0 B 5-7, 9-11.
     CHECK(RunKind(pp("1f1b", 2, 2, times)).makespan_ms() == doctest::Approx(11));
+  }
+
+  TEST_CASE("random unequal stages: the same as passing over the orders until all is done") {
+    for (unsigned seed = 1; seed <= 200; ++seed) {
+      CAPTURE(seed);
+      std::mt19937 random(seed);
+      const auto upto = [&random](unsigned n) { return 1 + static_cast<int>(random() % n); };
+      PipelineParallel in;
+      in.shape.ranks = upto(5);
+      in.shape.order = static_cast<MicroBatchOrder>(seed % 3);
+      const bool interleaved = in.shape.order == MicroBatchOrder::interleaved;
+      in.shape.chunks = interleaved ? 1 + upto(2) : 1;
+      in.shape.micro_batches = interleaved ? in.shape.ranks * upto(3) : upto(9);
+      for (int s = 0; s < in.shape.ranks * in.shape.chunks; ++s) {
+        in.forward.push_back(milliseconds(upto(9)));
+        in.backward.push_back(milliseconds(upto(9)));
+      }
+      const Schedule schedule = make_schedule(build(in).pipeline);
+      REQUIRE_FALSE(schedule.deadlock.has_value());
+      CHECK(schedule.makespan().in_base_units() * 1e3 == doctest::Approx(swept_ms(in)));
+    }
   }
 
   TEST_CASE("sends stand between ranks") {

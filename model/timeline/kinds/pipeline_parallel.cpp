@@ -10,8 +10,8 @@ namespace floorline {
 
 namespace {
 
-constexpr std::int64_t kMostPasses = 200'000;  ///< 2 x ranks x chunks x micro-batches
-constexpr int kMostRankGroups = 64;            ///< more ranks are reported as one
+constexpr std::int64_t kMostPasses = 100'000;  ///< 2 x ranks x chunks x micro-batches
+constexpr int kMostRankGroups = 32;            ///< more ranks are reported as one
 
 class Builder {
  public:
