@@ -172,6 +172,10 @@ outputs = ["c"]
                    }),
                    "changed twice"));
     CHECK(contains(refusal([&] {
+                     testing::ask(s, {"op.*.bytes*=0.5", "op.gemm.bytes*=2"});
+                   }),
+                   "changed twice"));
+    CHECK(contains(refusal([&] {
                      testing::ask(s, {"op.gemm=remove", "op.gemm.flops*=2"});
                    }),
                    "changed twice"));
