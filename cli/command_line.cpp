@@ -25,7 +25,8 @@ constexpr const char* kFooter =
     "  floorline bound --flops 2e12 --bytes 100GB --peak 100TFLOP/s --bandwidth 1TB/s\n"
     "  floorline bound --op 'gemm m=4096 n=4096 k=4096 in=bf16' --device h100_sxm\n"
     "  floorline bound llama-3.1-8b --device h100_sxm --set phase=decode --set batch=16\n"
-    "  floorline compare llama-3.1-8b --device a100_sxm_80gb,h100_sxm,b200";
+    "  floorline compare llama-3.1-8b --device a100_sxm_80gb,h100_sxm,b200\n"
+    "  floorline whatif llama-3.1-8b --device h100_sxm --change weight_dtype=fp8 --measured 8ms";
 
 std::vector<std::string> verb_names(const CLI::App& app) {
   std::vector<std::string> names;

@@ -32,7 +32,7 @@ void add_workload_options(CLI::App& verb, WorkloadOptions& options) {
   verb.add_option(
           "--set", options.set,
           "NAME=VALUE or NAME*=FACTOR: a symbol (floorline graph --symbols), op.NAME.bytes, "
-          "op.NAME.flops or a device key; repeatable")
+          "op.NAME.flops, a precision, a clock or a device key (workloads/WHATIF.md); repeatable")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);

@@ -88,7 +88,9 @@ bool same_variable(const Assignment& a, const Assignment& b) {
   const auto within = [](const std::string& whole, const std::string& part) {
     return whole.starts_with("op.") && part.starts_with(whole + ".");
   };
-  return within(a.name, b.name) || within(b.name, a.name);
+  const bool part = names_graph_part(a.name) && names_graph_part(b.name);
+  const bool covers = part && (glob_matches(a.name, b.name) || glob_matches(b.name, a.name));
+  return covers || within(a.name, b.name) || within(b.name, a.name);
 }
 
 }  // namespace

@@ -164,6 +164,15 @@ void note_memory(const Outcome& after, std::vector<std::string>& notes) {
                   " alive at the peak, the device has " + to_text_binary(capacity->value));
 }
 
+/// Parts that were stated may add up to less than is possible.
+void note_below_floor(Whatif& w) {
+  const auto& floor = w.measured->floor_after;
+  if (!w.amdahl || !floor || w.amdahl->after >= *floor) return;
+  w.notes.push_back("the time by measured parts, " + to_text(w.amdahl->after) +
+                    ", lies below the floor at any residency, " + to_text(*floor) +
+                    ": not all of these parts can be that fast");
+}
+
 }  // namespace
 
 bool Interaction::interact() const {
@@ -230,8 +239,9 @@ Whatif ask(const Situation& situation, const WhatifQuestion& q) {
     check_measured(q.measured);
     w.measured = answer_measured(w.before, w.after, q.measured);
     if (!parts.empty()) w.amdahl = amdahl(*q.measured.whole, std::move(parts));
-  } else if (!times.empty()) {
-    refuse("--measured", "missing; the time of the whole is needed for what a part of it buys");
+    note_below_floor(w);
+  } else if (!times.empty() || !q.measured.parts.empty()) {
+    refuse("--measured", "the time of the whole is missing; what a part buys is a share of it");
   }
   if (!q.points.empty()) w.line = line_answer(w, q.points);
   if (q.rank) {

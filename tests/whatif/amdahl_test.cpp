@@ -68,6 +68,12 @@ TEST_SUITE("whatif") {
     const AmdahlPrediction p = *floorline::ask(s, q).amdahl;
     CHECK(p.parts[0].after.in_base_units() == doctest::Approx(2e-3));
     CHECK(p.after.in_base_units() == doctest::Approx(8e-3));
+    // Both products: 2 x 2 x 512 x 512 x 64 x 8 = 537 MFLOP, 4.3 us; the parts say 1 + 0.1 us.
+    q.changes = {parse_assignment("op.softmax.time=1us")};
+    q.measured = read_measured({"4.0001ms", "op.softmax=4ms"});
+    q.measured.whole = milliseconds(4.0001);
+    CHECK(floorline::ask(s, q).notes.front().find("lies below the floor") != std::string::npos);
+    q.changes = {};
     q.measured = read_measured({"10ms", "op.softmaks=4ms"});
     q.measured.whole = milliseconds(10);
     CHECK(refusal([&] { floorline::ask(s, q); }).find("is no operator of this workload") !=

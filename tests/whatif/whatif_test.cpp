@@ -172,6 +172,10 @@ outputs = ["c"]
                    }),
                    "changed twice"));
     CHECK(contains(refusal([&] {
+                     testing::ask(s, {"op.*.bytes*=0.5", "op.gemm.bytes*=2"});
+                   }),
+                   "changed twice"));
+    CHECK(contains(refusal([&] {
                      testing::ask(s, {"op.gemm=remove", "op.gemm.flops*=2"});
                    }),
                    "changed twice"));
@@ -215,6 +219,43 @@ outputs = ["c"]
     CHECK(contains(far.look_first.front(), "the kernel itself"));
     q.measured.whole = microseconds(98);
     CHECK(floorline::ask(s, q).measured->impossible);
+  }
+
+  TEST_CASE("a measured token rate: of the slowest stage, and of tokens that a step makes") {
+    // 4 tokens a step before, 16 after; the floor between steps is 10 us before, 20 us after, that
+    // of a step through all stages 30 and 60 us.
+    const auto outcome = [](double tokens, double between, double through) {
+      Outcome o;
+      o.model.emplace();
+      o.model->judging.tokens = tokens;
+      o.model->judging.throughput_proven = o.model->judging.throughput_serial =
+          microseconds(between);
+      o.model->judging.latency_proven = microseconds(through);
+      o.whole.serial.cold = microseconds(through);
+      return o;
+    };
+    MeasuredTimes measured;
+    measured.whole = microseconds(25);
+    measured.token_rate = true;
+    const MeasuredAnswer rate = answer_measured(outcome(4, 10, 30), outcome(16, 20, 60), measured);
+    CHECK(*rate.speedup_at_most == doctest::Approx(25.0 / 20));
+    CHECK(*rate.token_speedup_at_most == doctest::Approx(25.0 / 20 * 4));
+    CHECK_FALSE(rate.impossible);
+    CHECK(rate.over_serial == doctest::Approx(2.5));
+    measured.token_rate = false;  // as a time of a step it is below the floor through all stages
+    CHECK(answer_measured(outcome(4, 10, 30), outcome(4, 20, 60), measured).impossible);
+    CHECK_FALSE(
+        answer_measured(outcome(4, 10, 30), outcome(4, 20, 60), measured).token_speedup_at_most);
+  }
+
+  TEST_CASE("experts: the mean of uniform routing stands beside the least") {
+    // 64 experts, one a token: 8 tokens meet at least 1 expert, on average
+    // 64 (1 - (63/64)^8) = 7.5754; 64 tokens 64 (1 - (63/64)^64) = 40.6415. Weights of 512 x 512
+    // bf16 are 524,288 bytes an expert; rows are small beside them.
+    const Situation s = of_op("grouped_gemm n=512 k=512 tokens=8 top_k=1 experts=64");
+    const Whatif w = testing::ask(s, {"tokens=64"});
+    CHECK(*w.ratios.serial.cold > 0.8);  // the least: one expert either way
+    CHECK(*w.uniform == doctest::Approx(7.5754 / 40.6415).epsilon(0.02));
   }
 
   TEST_CASE("a kernel by numbers has no memory floor at any residency: no bound is made up") {
