@@ -142,6 +142,7 @@ void add_terms(const std::string& name, const Node& c, const char* list, Table& 
                             seconds_at(term, "time_s"), text_at(term, "rate_kind")});
       continue;
     }
+    const std::string how = text_at(term, "how");
     std::optional<double> amount;
     std::optional<double> rate;
     for (const char* key : {"bytes", "flops", "operations", "host_s"}) {
