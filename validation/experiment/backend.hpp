@@ -26,8 +26,8 @@ class PreparedExperiment {
   /// The seconds that `calls` calls took, one after the other, on sets first, first + 1, …
   /// (modulo the number of sets), by device events or a monotonic clock.
   virtual Seconds time_calls(std::int64_t first_set, std::int64_t calls) = 0;
-  /// The output of copy `set`, in the order of reference.hpp, widened to float.
-  virtual std::vector<float> output(std::int64_t set) = 0;
+  /// The output of copy `set`, in the order of reference.hpp.
+  virtual std::vector<double> output(std::int64_t set) = 0;
   /// Overwrites the output of copy `set` with NaN (whole numbers: with their smallest): what a
   /// kernel skips is then seen.
   virtual void poison_output(std::int64_t set) = 0;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "model/device/device_text.hpp"
 #include "model/quantity/expect.hpp"
 
 namespace floorline {
@@ -198,7 +199,7 @@ std::vector<std::int64_t> elements_to_check(const ExperimentSpec& spec, std::int
 }
 
 Comparison compare_output(const ExperimentSpec& spec, const ExperimentData& data,
-                          const std::vector<float>& output,
+                          const std::vector<double>& output,
                           const std::vector<std::int64_t>& elements) {
   FLOORLINE_EXPECT(static_cast<std::int64_t>(output.size()) == data.output_size);
   Comparison result;
@@ -215,15 +216,15 @@ Comparison compare_output(const ExperimentSpec& spec, const ExperimentData& data
   double worst = -1;
   result.correctness.passed = true;
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    const double got = static_cast<double>(output[static_cast<std::size_t>(elements[i])]);
+    const double got = output[static_cast<std::size_t>(elements[i])];
     const double error = std::abs(got - expected[i]);
     const double allowed = bound.allowed(expected[i]);
     const double ratio = allowed > 0 ? error / allowed : (error > 0 ? HUGE_VAL : 0);
     if (ratio > 1 && result.correctness.passed) {
       result.correctness.passed = false;
-      result.message = "element " + std::to_string(elements[i]) + " is " + std::to_string(got) +
-                       ", the reference " + std::to_string(expected[i]) + ", allowed error " +
-                       std::to_string(allowed);
+      result.message = "element " + std::to_string(elements[i]) + " is " + exact_text(got) +
+                       ", the reference " + exact_text(expected[i]) + ", allowed error " +
+                       exact_text(allowed);
     }
     if (ratio <= worst) continue;
     worst = ratio;
@@ -262,8 +263,8 @@ Method quick_method() {
   method.warm_up = 1;
   method.interval_width = 0.05;
   method.least_samples = 8;
-  method.budget = Seconds(0.25);
-  method.memory_cap = MiB(320);
+  method.budget = Seconds(0.2);
+  method.memory_cap = MiB(256);
   method.most_checked_work = 10'000'000;
   return method;
 }

@@ -44,7 +44,7 @@ struct Comparison {
   std::string message;
 };
 Comparison compare_output(const ExperimentSpec& spec, const ExperimentData& data,
-                          const std::vector<float>& output,
+                          const std::vector<double>& output,
                           const std::vector<std::int64_t>& elements);
 
 }  // namespace floorline

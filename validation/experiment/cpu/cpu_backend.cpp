@@ -32,12 +32,12 @@ Seconds clock_step() {
 class CpuExperiment final : public PreparedExperiment {
  public:
   CpuExperiment(const ExperimentSpec& spec, const ExperimentData& data, cpu::CpuPlan plan,
-                std::int64_t sets, cpu::WorkerPool& pool, bool broken)
+                std::int64_t sets, cpu::WorkerPool& pool, cpu::SpareMapping& spare, bool broken)
       : plan_(std::move(plan)),
         sets_(sets),
         pool_(pool),
         broken_(broken),
-        buffers_(spec, data, plan_, sets, pool.workers()) {}
+        buffers_(spec, data, plan_, sets, std::max<std::int64_t>(pool.workers(), kParts), spare) {}
 
   void call(std::int64_t set) override {
     const cpu::KernelArguments& arguments = buffers_.arguments(set);
@@ -50,10 +50,12 @@ class CpuExperiment final : public PreparedExperiment {
     for (std::int64_t i = 0; i < calls; ++i) call((first_set + i) % sets_);
     return Seconds(std::chrono::duration<double>(Clock::now() - start).count());
   }
-  std::vector<float> output(std::int64_t set) override { return buffers_.output(set); }
+  std::vector<double> output(std::int64_t set) override { return buffers_.output(set); }
   void poison_output(std::int64_t set) override { buffers_.poison_output(set); }
 
  private:
+  static constexpr std::int64_t kParts = 8;  // of a broken kernel
+
   /// A broken one leaves out one of eight parts.
   void region(cpu::Kernel kernel, const cpu::KernelArguments& arguments) {
     const std::int64_t workers = pool_.workers();
@@ -61,7 +63,6 @@ class CpuExperiment final : public PreparedExperiment {
       pool_.run([&](std::int64_t worker) { kernel(arguments, worker, workers); });
       return;
     }
-    constexpr std::int64_t kParts = 8;
     for (std::int64_t part = 0; part + 1 < kParts; ++part) kernel(arguments, part, kParts);
   }
 
@@ -133,7 +134,8 @@ class CpuBackend final : public Backend {
                                               std::int64_t sets) override {
     cpu::CpuPlan plan = cpu::plan_of(spec, *kernels_, std::max<std::int64_t>(pool_.workers(), 8));
     if (!plan.why_not.empty()) throw MeasurementError(spec.name + ": " + plan.why_not);
-    return std::make_unique<CpuExperiment>(spec, data, std::move(plan), sets, pool_, broken_);
+    return std::make_unique<CpuExperiment>(spec, data, std::move(plan), sets, pool_, spare_,
+                                           broken_);
   }
 
  private:
@@ -147,6 +149,7 @@ class CpuBackend final : public Backend {
   cpu::WorkerPool pool_;
   Seconds resolution_;
   bool broken_;
+  cpu::SpareMapping spare_;  ///< outlives what prepare() returns
   Machine machine_;
 };
 

@@ -25,9 +25,9 @@ std::int64_t width(Precision precision) {
 }
 
 template <class T>
-void widen(const void* from, std::vector<float>& to) {
+void widen(const void* from, std::vector<double>& to) {
   const T* x = static_cast<const T*>(from);
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(bodies::to_float(x[i]));
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<double>(bodies::to_float(x[i]));
 }
 template <class T>
 void narrow(const std::vector<float>& from, void* to) {
@@ -47,7 +47,7 @@ void store_as(Precision precision, const std::vector<float>& from, void* to) {
       return narrow<float>(from, to);
   }
 }
-void load_as(Precision precision, const void* from, std::vector<float>& to) {
+void load_as(Precision precision, const void* from, std::vector<double>& to) {
   switch (precision) {
     case Precision::fp64:
       return widen<double>(from, to);
@@ -148,36 +148,44 @@ KernelArguments arguments_at(char* base, const Offsets& o, const KernelShape& sh
 
 }  // namespace
 
+Mapping::Mapping(std::size_t bytes) : bytes_(bytes) {
+  memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory_ == MAP_FAILED) {
+    throw MeasurementError("the system gives no " + std::to_string(bytes / 1048576) +
+                           " MiB of memory");
+  }
+  madvise(memory_, bytes, MADV_HUGEPAGE);
+}
+
+Mapping::~Mapping() { munmap(memory_, bytes_); }
+
 CpuBuffers::CpuBuffers(const ExperimentSpec& spec, const ExperimentData& data, const CpuPlan& plan,
-                       std::int64_t sets, std::int64_t workers)
-    : spec_(spec), output_size_(data.output_size) {
+                       std::int64_t sets, std::int64_t workers, SpareMapping& spare)
+    : spec_(spec), output_size_(data.output_size), spare_(spare), memory_(std::move(spare)) {
   const Offsets offsets = layout(spec, data, plan, workers);
   set_bytes_ = offsets.size;
   constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
-  mapped_ = static_cast<std::size_t>((set_bytes_ * sets + kHugePage - 1) / kHugePage * kHugePage);
-  memory_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory_ == MAP_FAILED) {
-    memory_ = nullptr;
-    throw MeasurementError(spec.name + ": the system gives no " +
-                           std::to_string(mapped_ / 1048576) + " MiB of memory");
+  const auto bytes =
+      static_cast<std::size_t>((set_bytes_ * sets + kHugePage - 1) / kHugePage * kHugePage);
+  if (!memory_ || memory_->size() < bytes) {
+    memory_.reset();  // before the larger one is asked for
+    memory_ = std::make_unique<Mapping>(bytes);
   }
-  madvise(memory_, mapped_, MADV_HUGEPAGE);
   const KernelShape shape = shape_of(spec);
   for (std::int64_t set = 0; set < sets; ++set) {
-    char* base = static_cast<char*>(memory_) + set * set_bytes_;
-    arguments_.push_back(arguments_at(base, offsets, shape));
+    arguments_.push_back(arguments_at(memory_->data() + set * set_bytes_, offsets, shape));
   }
   fill(data);
 }
 
 CpuBuffers::~CpuBuffers() {
-  if (memory_ != nullptr) munmap(memory_, mapped_);
+  if (!spare_ || spare_->size() < memory_->size()) spare_ = std::move(memory_);
 }
 
 /// The first set from the data, the others from the first: their pages are distinct. Everything is
 /// touched, outputs too, so that no page fault is timed.
 void CpuBuffers::fill(const ExperimentData& data) {
-  char* first = static_cast<char*>(memory_);
+  char* first = memory_->data();
   std::memset(first, 0, static_cast<std::size_t>(set_bytes_));
   for (std::size_t i = 0; i < data.inputs.size(); ++i) {
     store_as(format_of(spec_, i, data.inputs.size()), data.inputs[i],
@@ -193,8 +201,8 @@ void CpuBuffers::fill(const ExperimentData& data) {
   }
 }
 
-std::vector<float> CpuBuffers::output(std::int64_t set) const {
-  std::vector<float> values(static_cast<std::size_t>(output_size_));
+std::vector<double> CpuBuffers::output(std::int64_t set) const {
+  std::vector<double> values(static_cast<std::size_t>(output_size_));
   load_as(spec_.precision.out, arguments(set).out, values);
   return values;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "validation/experiment/cpu/cpu_plan.hpp"
@@ -11,11 +12,28 @@
 
 namespace floorline::cpu {
 
-class CpuBuffers {
+class Mapping {
  public:
   /// Throws MeasurementError when the memory cannot be had.
+  explicit Mapping(std::size_t bytes);
+  ~Mapping();
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  [[nodiscard]] char* data() const { return static_cast<char*>(memory_); }
+  [[nodiscard]] std::size_t size() const { return bytes_; }
+
+ private:
+  void* memory_;
+  std::size_t bytes_;
+};
+/// The last mapping that was given back, for the next experiment: pages cost more than they hold.
+using SpareMapping = std::unique_ptr<Mapping>;
+
+class CpuBuffers {
+ public:
+  /// Takes `spare` when it is large enough, and gives its memory back there when it ends.
   CpuBuffers(const ExperimentSpec& spec, const ExperimentData& data, const CpuPlan& plan,
-             std::int64_t sets, std::int64_t workers);
+             std::int64_t sets, std::int64_t workers, SpareMapping& spare);
   ~CpuBuffers();
   CpuBuffers(const CpuBuffers&) = delete;
   CpuBuffers& operator=(const CpuBuffers&) = delete;
@@ -23,7 +41,7 @@ class CpuBuffers {
   [[nodiscard]] const KernelArguments& arguments(std::int64_t set) const {
     return arguments_[static_cast<std::size_t>(set)];
   }
-  [[nodiscard]] std::vector<float> output(std::int64_t set) const;
+  [[nodiscard]] std::vector<double> output(std::int64_t set) const;
   void poison_output(std::int64_t set);
 
  private:
@@ -32,8 +50,8 @@ class CpuBuffers {
   ExperimentSpec spec_;
   std::int64_t output_size_ = 0;
   std::int64_t set_bytes_ = 0;
-  void* memory_ = nullptr;
-  std::size_t mapped_ = 0;
+  SpareMapping& spare_;
+  std::unique_ptr<Mapping> memory_;
   std::vector<KernelArguments> arguments_;
 };
 

@@ -131,9 +131,10 @@ std::string bandwidth(const ProbedMachine& m) {
       "best read " + decimals_up(probe.read.best.in_base_units() / 1e9) + ", write " +
       decimals_up(probe.write.best.in_base_units() / 1e9) + ", copy " +
       decimals_up(probe.copy.best.in_base_units() / 1e9) + " GB/s of " +
-      std::to_string(probe.passes) + " passes over " +
+      std::to_string(probe.windows) + " windows of 1 ms over " +
       std::to_string(static_cast<std::int64_t>(probe.buffer.in_base_units() / 1048576)) +
-      " MiB; the best enlarged by its distance to the median; no ceiling: " + id.memory_source;
+      " MiB; the best enlarged by its distance to the 90th percentile; no ceiling: " +
+      id.memory_source;
   return "bandwidth = { value = " + gbps(probe.best_seen()) + ", kind = \"best_seen\"" +
          from("measured", "probe", note);
 }

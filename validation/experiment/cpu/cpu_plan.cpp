@@ -55,6 +55,11 @@ std::string why_not_precision(const ExperimentSpec& spec) {
                      spec.kind == ExperimentKind::two_stage_sum;
   if (chain && p.in != Precision::fp32) return "this CPU kernel is for fp32 only";
   const Precision arithmetic = p.in == Precision::fp64 ? Precision::fp64 : Precision::fp32;
+  const bool between =
+      spec.kind == ExperimentKind::layernorm_three || spec.kind == ExperimentKind::residual_norm;
+  if (between && p.compute != Precision::fp32) {
+    return "statistics that pass from kernel to kernel are fp32 here: compute=fp32 only";
+  }
   const bool wide_norm = is_norm(spec.kind) && p.compute == Precision::fp64;
   if ((p.compute != arithmetic && !wide_norm) || p.accumulate != p.compute) {
     return "CPU kernels calculate in fp32 (of fp64 data, and of norms where asked, in fp64)";

@@ -12,7 +12,6 @@
 #include "validation/experiment/cpu/kernel_table.hpp"
 #include "validation/experiment/cpu/worker_pool.hpp"
 #include "validation/experiment/method.hpp"
-#include "validation/observation/sample.hpp"
 
 namespace floorline::cpu {
 
@@ -75,9 +74,44 @@ class ProbeMemory {
   std::size_t bytes_;
 };
 
-ProbedRate rate_of(std::vector<double> times, Bytes moved) {
-  std::sort(times.begin(), times.end());
-  return {moved / Seconds(times.front()), moved / Seconds(median_of_sorted(times))};
+constexpr std::int64_t kPiece = 256 * 1024;  // bytes: tens of microseconds
+constexpr double kWindow = 1e-3;
+
+/// What one worker does: its own part of the buffer, piece after piece, until the time is over.
+std::vector<PieceDone> work_through(Kernel kernel, char* part, std::int64_t bytes, bool copies,
+                                    Clock::time_point start, double until) {
+  std::vector<PieceDone> done;
+  float sum = 0;
+  const std::int64_t half = copies ? bytes / 2 : 0;
+  for (std::int64_t at = 0;; at = at + 2 * kPiece > bytes - half ? 0 : at + kPiece) {
+    KernelArguments a;
+    a.in[0] = part + at;
+    a.out = part + half + at;
+    a.scratch[0] = &sum;
+    a.shape.n = kPiece / 4;
+    kernel(a, 0, 1);
+    const double now = std::chrono::duration<double>(Clock::now() - start).count();
+    done.push_back({now, static_cast<double>(copies ? 2 * kPiece : kPiece)});
+    if (now > until) return done;
+  }
+}
+
+ProbedRate probe_kind(WorkerPool& pool, Kernel kernel, char* memory, std::int64_t share,
+                      bool copies, double budget, std::int64_t& windows) {
+  std::vector<std::vector<PieceDone>> done(static_cast<std::size_t>(pool.workers()));
+  const Clock::time_point start = Clock::now();
+  pool.run([&](std::int64_t w) {
+    done[static_cast<std::size_t>(w)] =
+        work_through(kernel, memory + w * share, share, copies, start, budget);
+  });
+  std::vector<PieceDone> all;
+  for (const auto& part : done) all.insert(all.end(), part.begin(), part.end());
+  std::vector<double> rates = window_rates(std::move(all), kWindow);
+  std::sort(rates.begin(), rates.end());
+  windows = static_cast<std::int64_t>(rates.size());
+  if (rates.empty()) return {};
+  const std::size_t often = rates.size() - 1 - rates.size() / 10;
+  return {BytesPerSecond(rates.back()), BytesPerSecond(rates[often])};
 }
 
 }  // namespace
@@ -92,45 +126,44 @@ Hertz probe_clock() {
   return Hertz(static_cast<double>(kChainSteps) * kCyclesAStep / best);
 }
 
+std::vector<double> window_rates(std::vector<PieceDone> pieces, double length) {
+  std::sort(pieces.begin(), pieces.end(),
+            [](const PieceDone& x, const PieceDone& y) { return x.at < y.at; });
+  std::vector<double> rates;
+  std::size_t first = 0;  // the window is (pieces[first].at, pieces[last].at]
+  double moved = 0;
+  for (std::size_t last = 1; last < pieces.size(); ++last) {
+    moved += pieces[last].moved;
+    while (first + 1 < last && pieces[last].at - pieces[first + 1].at >= length) {
+      moved -= pieces[++first].moved;
+    }
+    const double time = pieces[last].at - pieces[first].at;
+    if (time >= length) rates.push_back(moved / time);
+  }
+  return rates;
+}
+
 MemoryProbe probe_memory(std::int64_t workers, Bytes caches, Seconds budget) {
   constexpr double kLeast = 128.0 * 1048576;
   constexpr double kMost = 1024.0 * 1048576;
   const double wanted = std::clamp(caches.in_base_units() * 8, kLeast, kMost);
-  const auto share =
-      static_cast<std::int64_t>(wanted / 2 / static_cast<double>(workers)) / 4096 * 4096;
-  const std::int64_t half = share * workers;
-  const ProbeMemory memory(static_cast<std::size_t>(2 * half));
-  char* a = memory.data();
-  char* b = a + half;
+  const auto pieces = static_cast<std::int64_t>(wanted / static_cast<double>(kPiece) /
+                                                static_cast<double>(workers));
+  const std::int64_t share = std::max<std::int64_t>(pieces / 2 * 2, 8) * kPiece;
+  const ProbeMemory memory(static_cast<std::size_t>(share * workers));
   WorkerPool pool(workers);
-  std::vector<float> sums(static_cast<std::size_t>(workers));
-  const Kernel sum = best_kernels().storage[static_cast<std::size_t>(Storage::fp32)].sum_stage_one;
-  KernelArguments whole;
-  whole.in[0] = a;
-  whole.scratch[0] = sums.data();
-  whole.shape.n = 2 * half / 4;
-  const std::function<void(std::int64_t)> read = [&](std::int64_t w) { sum(whole, w, workers); };
-  const std::function<void(std::int64_t)> write = [&](std::int64_t w) {
-    std::memset(a + w * 2 * share, 1, static_cast<std::size_t>(2 * share));
-  };
-  const std::function<void(std::int64_t)> copy = [&](std::int64_t w) {
-    std::memcpy(b + w * share, a + w * share, static_cast<std::size_t>(share));
-  };
+  const LevelKernels& kernels = best_kernels();
+  const double each = std::clamp(budget.in_base_units() / 3, 0.02, 60.0);
   MemoryProbe probe;
-  probe.buffer = Bytes(static_cast<double>(2 * half));
-  std::vector<double> times[3];
-  const Clock::time_point start = Clock::now();
-  do {
-    times[0].push_back(seconds_of([&] { pool.run(read); }));
-    times[1].push_back(seconds_of([&] { pool.run(write); }));
-    times[2].push_back(seconds_of([&] { pool.run(copy); }));
-    ++probe.passes;
-  } while (probe.passes < 5 ||
-           (probe.passes < 1000 &&
-            std::chrono::duration<double>(Clock::now() - start).count() < budget.in_base_units()));
-  probe.read = rate_of(times[0], probe.buffer);
-  probe.write = rate_of(times[1], probe.buffer);
-  probe.copy = rate_of(times[2], probe.buffer);  // half read, half written
+  probe.buffer = Bytes(static_cast<double>(share * workers));
+  std::int64_t windows[3] = {};
+  probe.read = probe_kind(pool, kernels.probe_read, memory.data(), share, false, each, windows[0]);
+  probe.write =
+      probe_kind(pool, kernels.probe_write, memory.data(), share, false, each, windows[1]);
+  probe.copy = probe_kind(pool, kernels.probe_copy, memory.data(), share, true, each, windows[2]);
+  probe.windows = *std::min_element(windows, windows + 3);
+  if (probe.windows == 0)
+    throw MeasurementError("memory probe: no window of a millisecond was full");
   return probe;
 }
 

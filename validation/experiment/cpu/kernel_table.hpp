@@ -57,6 +57,9 @@ struct LevelKernels {
   NormKernels norm[kStorageCount][2][2];  ///< [storage][weight: 0 same, 1 fp32][0 fp32, 1 fp64]
   Kernel chain, independent;              ///< fp32
   Kernel product_fp32, product_fp64;      ///< Eigen
+  /// The memory probe's: n floats at in[0] read; out written; in[0] copied to out. Writes go past
+  /// the caches where the instruction set can.
+  Kernel probe_read, probe_write, probe_copy;
 };
 
 /// The widest set that this processor has. `level` "baseline", "avx2" or "avx512" asks for one of

@@ -9,8 +9,9 @@ namespace floorline::cpu {
 
 namespace {
 
-/// A region soon follows another: look a while before sleeping. About 20 us.
-constexpr int kLooks = 2000;
+/// A region soon follows another: look a while before sleeping (some 100 us, as long as waking a
+/// sleeper can take in a virtual machine).
+constexpr int kLooks = 20000;
 
 void pause_briefly() {
 #if defined(__x86_64__)

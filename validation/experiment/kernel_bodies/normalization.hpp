@@ -30,10 +30,11 @@ FLOORLINE_HOST_DEVICE inline std::uint32_t counter_hash(std::uint32_t x) {
   x *= 0x27d4eb2dU;
   return x ^ (x >> 15U);
 }
-/// 0 or 1 / keep, the factor of element i.
-FLOORLINE_HOST_DEVICE inline float dropout_factor(Index i, std::uint32_t seed, float keep) {
+/// 0 or 1 / keep, the factor of element i, in A.
+template <class A = float>
+FLOORLINE_HOST_DEVICE inline A dropout_factor(Index i, std::uint32_t seed, float keep) {
   const std::uint32_t hash = counter_hash(static_cast<std::uint32_t>(i) ^ seed);
-  return static_cast<float>(hash >> 8U) < keep * 16777216.0F ? 1.0F / keep : 0.0F;
+  return static_cast<float>(hash >> 8U) < keep * 16777216.0F ? A{1} / static_cast<A>(keep) : A{0};
 }
 
 // The phases of a row; between them lanes exchange sums (tree, shuffle, or nothing when lanes = 1).
@@ -57,8 +58,7 @@ template <class T>
 FLOORLINE_HOST_DEVICE inline void dropout_row(T* y, const T* x, Index cols, Index first,
                                               std::uint32_t seed, float keep, Lanes lanes) {
   for (Index c = lanes.lane; c < cols; c += lanes.lanes) {
-    y[c] =
-        stored<T>(to_float(x[c]) * static_cast<Register<T>>(dropout_factor(first + c, seed, keep)));
+    y[c] = stored<T>(to_float(x[c]) * dropout_factor<Register<T>>(first + c, seed, keep));
   }
 }
 /// Normalize and dropout at once, from a row of sums kept on chip.
@@ -69,7 +69,7 @@ FLOORLINE_HOST_DEVICE inline void normalize_dropout_row(T* y, const T* sum, cons
                                                         float keep, Lanes lanes) {
   for (Index c = lanes.lane; c < cols; c += lanes.lanes) {
     const A normal = normalized<A>(sum[c], mean, inverse, scale[c], shift[c]);
-    y[c] = stored<T>(normal * static_cast<A>(dropout_factor(first + c, seed, keep)));
+    y[c] = stored<T>(normal * dropout_factor<A>(first + c, seed, keep));
   }
 }
 
