@@ -142,6 +142,7 @@ void add_terms(const std::string& name, const Node& c, const char* list, Table& 
                             seconds_at(term, "time_s"), text_at(term, "rate_kind")});
       continue;
     }
+    const std::string how = text_at(term, "how");
     std::optional<double> amount;
     std::optional<double> rate;
     for (const char* key : {"bytes", "flops", "operations", "host_s"}) {
@@ -238,19 +239,19 @@ Table observation_table(const Node& run) {
   return table;
 }
 
-Table doubt_table(const Node& run) {
-  Table table;
-  table.title = "What to doubt, and the measurement that would tell";
-  table.columns = {{"case"}, {"doubt"}, {"why"}, {"next measurement"}};
+/// Sentences, not a table: they are read one by one, and the first is the first to follow.
+Section doubt_section(const Node& run) {
+  Section s;
+  s.title = "What to doubt, and the next measurement that would tell";
   for (const auto& [name, c] : cases(run)) {
     const Node* doubts = c == nullptr ? nullptr : node_at(*c, "judged.doubts");
     if (doubts == nullptr) continue;
     for (const Node& d : doubts->items) {
-      table.rows.push_back(
-          {name, text_at(d, "doubt"), text_at(d, "why"), text_at(d, "next_measurement")});
+      s.lines.push_back("- " + name + ", " + text_at(d, "doubt") + ": " + text_at(d, "why") +
+                        ". Next: " + text_at(d, "next_measurement"));
     }
   }
-  return table;
+  return s;
 }
 
 void add_reasons(const Node& run, Section& s) {
@@ -305,7 +306,7 @@ Section change_section(const Node& run) {
   add_field(s, "refuted if", text_at(*p, "refuted_if"));
   add_result(run, kind, s);
   add_reasons(run, s);
-  for (Table table : {change_table(run), observation_table(run), doubt_table(run)}) {
+  for (Table table : {change_table(run), observation_table(run)}) {
     if (!table.rows.empty()) s.tables.push_back(std::move(table));
   }
   return s;
@@ -377,6 +378,9 @@ std::vector<Section> run_sections(const Node& run) {
   first.lines.push_back(text_at(run, "standing"));
   std::vector<Section> sections{std::move(first), boundary_section(run), limit_section(run),
                                 change_section(run)};
+  if (Section doubts = doubt_section(run); !doubts.lines.empty()) {
+    sections.push_back(std::move(doubts));
+  }
   const std::vector<std::string> lines =
       small_print_lines(texts_at(run, "notes"), texts_at(run, "assumptions"));
   if (!lines.empty()) sections.push_back({"Conditions and assumptions", {}, lines, {}});
