@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// floorline devices [show NAME]: what is known.
+// floorline devices [show NAME | probe-cpu]: what is known.
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 
 #include "cli/command_line.hpp"
@@ -8,6 +9,7 @@
 #include "cli/output.hpp"
 #include "model/device/device_file.hpp"
 #include "model/report/device_document.hpp"
+#include "validation/experiment/cpu/cpu_device.hpp"
 
 namespace floorline {
 
@@ -26,6 +28,46 @@ int list_devices(const DevicesOptions& options) {
   }
   print(device_list_document(machines), options.output);
   return 0;
+}
+
+struct ProbeOptions {
+  OutputOptions output;
+  bool quick = false;
+};
+
+/// A device's name is its file's: letters, digits, _ and - of it.
+std::string device_name_of(const std::string& file) {
+  std::string name;
+  for (const char c : std::filesystem::path(file).stem().string()) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '-';
+    if (plain) name += c;
+  }
+  return name.empty() ? "this_cpu" : name;
+}
+
+int probe_cpu(const ProbeOptions& options) {
+  const Seconds budget(options.quick ? 0.3 : 3);
+  const std::string name = device_name_of(options.output.file);
+  const std::string text = cpu::device_text(cpu::probe_machine(budget), name);
+  parse_device(text, name, {});  // what is written loads
+  print_text(text, options.output);
+  return 0;
+}
+
+void add_probe(CLI::App& verb, Action& action) {
+  CLI::App* probe = verb.add_subcommand(
+      "probe-cpu", "this machine's processors and memory as a device file (TOML)");
+  probe->footer(
+      "Ceilings are what the machine states: processors, vector width, the highest clock,\n"
+      "firmware's memory speed. What only the probe found is best_seen: beating it refutes the\n"
+      "probe, not a floor.\n"
+      "  floorline devices probe-cpu --output this_cpu.toml\n"
+      "  floorline bound vector_add --device ./this_cpu.toml");
+  auto options = std::make_shared<ProbeOptions>();
+  probe->add_option("--output", options->output.file, "write to this file instead");
+  probe->add_flag("--quick", options->quick, "probe memory for 0.3 s instead of 3 s");
+  probe->callback([options, &action] { action = [options] { return probe_cpu(*options); }; });
 }
 
 int show_device(const DevicesOptions& options) {
@@ -55,6 +97,7 @@ void add_devices(CLI::App& app, Action& action) {
                    "folders to look for devices in first");
   add_output_options(*show, options->output);
   show->callback([options, &action] { action = [options] { return show_device(*options); }; });
+  add_probe(*verb, action);
 }
 
 }  // namespace floorline

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_backend.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <iostream>
 
 #include "cli/hypothesis_case.hpp"
 #include "cli/locate.hpp"
+#include "cli/output.hpp"
 #include "model/input/diagnostic.hpp"
 #include "validation/experiment/cpu/cpu_backend.hpp"
 #include "validation/experiment/method.hpp"
 #include "validation/experiment/runner.hpp"
 #include "validation/hypothesis/experiment_name.hpp"
+#include "validation/report/experiments_document.hpp"
 
 namespace floorline {
 
@@ -43,6 +48,15 @@ class ExperimentRunner : public BackendRunner {
   [[nodiscard]] bool is_meant(const Hypothesis& h) const override {
     return h.backends.empty() ||
            std::find(h.backends.begin(), h.backends.end(), backend_->name()) != h.backends.end();
+  }
+
+  bool run_experiments(const OutputOptions& output) override {
+    const bool show = isatty(STDERR_FILENO) != 0;
+    const std::vector<SuiteRow> rows = run_suite(*backend_, method_, [&](const SuiteRow& row) {
+      if (show) std::cerr << row.run.spec.name << '\n';
+    });
+    print(experiments_document(*backend_, rows, method_), output);
+    return sound(rows);
   }
 
   void observe(HypothesisRun& run) override {

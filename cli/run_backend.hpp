@@ -17,6 +17,9 @@ class BackendRunner {
   virtual ~BackendRunner() = default;
   [[nodiscard]] virtual const Machine& machine() const = 0;
   [[nodiscard]] virtual Scale scale() const = 0;
+  /// Every experiment of the suite beside its floors, printed; false: something is impossible or
+  /// wrong.
+  virtual bool run_experiments(const OutputOptions& output) = 0;
   /// Whether the hypothesis' experiments mean something here.
   [[nodiscard]] virtual bool is_meant(const Hypothesis& hypothesis) const = 0;
   /// Fills in what was observed, runs again what lies below a floor, and judges. A case without an

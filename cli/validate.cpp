@@ -25,6 +25,7 @@ namespace {
 struct ValidateOptions {
   std::string hypothesis;
   bool all = false;
+  bool experiments = false;
   std::string hypothesis_path, workload_path;
   std::vector<std::string> observed;
   std::string tolerance;
@@ -120,12 +121,12 @@ int validate_all(const ValidateOptions& o, BackendRunner* runner) {
 }
 
 void check_flags(const ValidateOptions& o) {
-  const int subjects =
-      (o.hypothesis.empty() ? 0 : 1) + (o.all ? 1 : 0) + (o.observe.empty() ? 0 : 1);
+  const int subjects = (o.hypothesis.empty() ? 0 : 1) + (o.all ? 1 : 0) +
+                       (o.observe.empty() ? 0 : 1) + (o.experiments ? 1 : 0);
   if (subjects != 1) {
     refuse("",
-           "expected one of: a hypothesis (a file or the name of a shipped one), --all, or "
-           "--observe with measurements from elsewhere");
+           "expected one of: a hypothesis (a file or the name of a shipped one), --all, "
+           "--experiments, or --observe with measurements from elsewhere");
   }
   if (!o.backend.empty() && !o.observed.empty()) {
     refuse("--backend",
@@ -133,6 +134,9 @@ void check_flags(const ValidateOptions& o) {
            "expected one of --backend and --observed");
   }
   if (o.all && !o.observed.empty()) refuse("--observed", "is about one hypothesis, not about all");
+  if (o.experiments && (o.backend.empty() || !o.observed.empty())) {
+    refuse("--experiments", "runs every experiment; expected with --backend cpu or cuda alone");
+  }
   if (o.quick && o.backend.empty()) refuse("--quick", "shortens runs; expected with --backend");
 }
 
@@ -145,6 +149,7 @@ int validate(const ValidateOptions& o) {
   }
   std::unique_ptr<BackendRunner> runner;
   if (!o.backend.empty()) runner = open_backend(o.backend, o.quick, o.device);
+  if (o.experiments) return runner->run_experiments(o.output) ? 0 : 1;
   return o.all ? validate_all(o, runner.get()) : validate_one(o, runner.get());
 }
 
@@ -178,6 +183,8 @@ void add_validate(CLI::App& app, Action& action) {
   verb->add_option("HYPOTHESIS", o->hypothesis,
                    "a hypothesis file, or the name of a shipped one (floorline record hypotheses)");
   verb->add_flag("--all", o->all, "every shipped hypothesis");
+  verb->add_flag("--experiments", o->experiments,
+                 "every experiment of the suite beside its floors, without hypotheses");
   add_run_options(*verb, *o);
   add_device_options(*verb, o->device, false);
   verb->add_option("--hypothesis-path", o->hypothesis_path,

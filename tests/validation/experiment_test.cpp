@@ -97,6 +97,8 @@ TEST_SUITE("experiment") {
     CHECK(all.find("cols: missing; layernorm needs it") != std::string::npos);
     CHECK(refusal("").find("is not an experiment") != std::string::npos);
     CHECK(refusal("layernrm rows=1").find("did you mean \"layernorm\"?") != std::string::npos);
+    CHECK(refusal("attention_naive batch=65536 heads=65536 q_len=1048576 kv_len=1048576 head_dim=8")
+              .find("needs more than 1e15 bytes") != std::string::npos);
     CHECK(refusal("copy n=1e300").find("is not a whole number") != std::string::npos);
     CHECK(refusal("copy n=-1").find("is not a whole number") != std::string::npos);
     CHECK(refusal("copy n=nan").find("is not a whole number") != std::string::npos);

@@ -130,7 +130,7 @@ TEST_SUITE("experiment") {
     CHECK(o.warm_up == 2);
     CHECK(o.correctness->passed);
     CHECK(o.correctness->max_error == 0);
-    CHECK(o.summary.median == 1e-3);
+    CHECK(o.summary.median == doctest::Approx(1e-3));
     CHECK_FALSE(o.budget_ended);
     CHECK(o.samples.size() == static_cast<std::size_t>(o.summary.count));
     CHECK(o.summary.count == method.least_samples);  // equal times: the interval is a point
@@ -163,13 +163,21 @@ TEST_SUITE("experiment") {
   TEST_CASE("short calls are gathered until the clock can tell") {
     FakeBackend backend({.times = {1e-6}});  // resolution 1e-7: a sample is to last 2e-5
     const ExperimentRun run = run_experiment(backend, triad(), {});
+    // 20 calls: one pass over all buffers is longer.
     CHECK(run.observation->calls_per_sample >= 20);
+    CHECK(run.observation->calls_per_sample == run.observation->caches.calls);
+    Method warm;
+    warm.caches = CacheWish::warm;
+    const double calls = run_experiment(backend, triad(), warm).observation->calls_per_sample;
+    CHECK(calls >= 20);
+    CHECK(calls <= 21);
     CHECK(run.observation->summary.median == doctest::Approx(1e-6));
   }
 
   TEST_CASE("noise goes on until the most samples, and says that it is too wide") {
     FakeBackend backend({.times = {1e-3, 3e-3}});
     Method method;
+    method.caches = CacheWish::warm;  // a call a sample
     method.most_samples = 64;
     const ExperimentRun run = run_experiment(backend, triad(), method);
     CHECK(run.observation->summary.count == 64);
@@ -187,42 +195,53 @@ TEST_SUITE("experiment") {
     // triad n = 1000: 12,000 bytes a set; 20 MiB / 12,000 = 1747.6, so 1748 sets.
     Rotation r = rotation_of(triad(), chip, method, GB(1));
     CHECK(r.sets == 1748);
-    CHECK(r.bytes == Bytes(1748 * 12000.0));
-    CHECK(r.note.empty());
+    CHECK(r.each == Bytes(12000));
+    CHECK(r.limit.empty());
     method.memory_cap = Bytes(1200000);  // 100 sets
     r = rotation_of(triad(), chip, method, GB(1));
     CHECK(r.sets == 100);
-    CHECK(r.note.find("rotates over 1 MiB, less than 20 times the 1 MiB") == 0);
+    CHECK(r.limit == "memory");
     method.caches = CacheWish::warm;
     r = rotation_of(triad(), chip, method, GB(1));
     CHECK(r.sets == 1);
-    CHECK(r.note.empty());
+    CHECK(r.limit.empty());
     method.memory_cap = Bytes(11999);
     r = rotation_of(triad(), chip, method, GB(1));
     CHECK(r.cannot.find("needs 0 MiB of memory") == 0);
-    chip.keep_known = false;
-    CHECK(rotation_of(triad(), chip, {}, GB(1)).note ==
-          "the device's caches are not known: this run cannot be called cold");
+    chip.keep = GiB(1);
+    CHECK(rotation_of(triad(), chip, {}, GB(1)).sets == 4096);
+    CHECK(rotation_of(triad(), chip, {}, GB(1)).limit == "number of buffers");
+    chip.keep = MiB(1);
     // Stride 64 of fp32: 256 bytes held, one line of 64 and 4 written touched; 20 MiB / 6800 =
     // 3084.
     r = rotation_of(parse_experiment("strided n=100 stride=64"), chip, {}, GB(1));
     CHECK(r.sets == 3085);
-    CHECK(r.bytes == Bytes(3085 * 6800.0));
+    CHECK(r.each == Bytes(6800));
   }
 
-  TEST_CASE("rotation touches every set before the first again") {
-    FakeBackend backend({});
+  TEST_CASE("a sample is whole passes: every buffer before the first again") {
+    FakeBackend backend({});  // 1 ms a call
     Method method;
-    method.least_samples = 70;
     method.memory_cap = Bytes(12000 * 64);
+    method.budget = Seconds(1);  // 100 ms for each of 10 samples: a pass of 64 fits
     const ExperimentRun run = run_experiment(backend, triad(), method);
     CHECK(backend.log_.sets == 64);
     CHECK(backend.log_.touched.size() == 64);
     CHECK(run.observation->caches.mode == CacheMode::rotating);
     CHECK(run.observation->caches.calls == 64);
+    CHECK(run.observation->caches.rotated == Bytes(12000 * 64));
+    CHECK(run.observation->calls_per_sample == 64);
+    CHECK(run.observation->notes.back().find("that caches keep (memory)") != std::string::npos);
+    method.budget = Seconds(0.1);  // 10 ms: 10 buffers
+    const Observation few = *run_experiment(backend, triad(), method).observation;
+    CHECK(few.caches.calls == 10);
+    CHECK(few.caches.rotated == Bytes(120000));
+    CHECK(few.notes.back().find("that caches keep (time budget)") != std::string::npos);
     method.caches = CacheWish::warm;
-    CHECK(run_experiment(backend, triad(), method).observation->caches.mode == CacheMode::warm);
+    const Observation warm = *run_experiment(backend, triad(), method).observation;
+    CHECK(warm.caches.mode == CacheMode::warm);
     CHECK(backend.log_.sets == 1);
+    CHECK(warm.notes.back().find("caches keep") == std::string::npos);
   }
 
   TEST_CASE("which elements are compared: all, or whole rows spread evenly") {

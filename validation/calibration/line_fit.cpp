@@ -61,7 +61,6 @@ void add_residuals(const std::vector<LinePoint>& points, double slope, LineFit& 
     fit.residuals.push_back(1 - fitted / p.time.in_base_units());
     fit.largest_residual = std::max(fit.largest_residual, std::abs(fit.residuals.back()));
   }
-  fit.used = fit.residuals.size();
 }
 
 }  // namespace
@@ -84,7 +83,10 @@ std::string_view name_of(LineRefusal refusal) {
 
 LineFit fit_line(std::vector<LinePoint>& points, const LineLimits& limits) {
   LineFit fit;
-  if (mark(points, limits) < 2) {
+  const std::size_t sizes = mark(points, limits);
+  fit.used = static_cast<std::size_t>(
+      std::count_if(points.begin(), points.end(), [](const LinePoint& p) { return p.used; }));
+  if (sizes < 2) {
     fit.refusal = LineRefusal::too_few;
     return fit;
   }

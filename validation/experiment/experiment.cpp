@@ -20,6 +20,7 @@ struct SizeRow {
   std::int64_t most;
 };
 constexpr std::int64_t kMostElements = std::int64_t{1} << 36;
+constexpr double kMostBytes = 1e15;  // of one call: no count of elements beyond it overflows
 constexpr std::int64_t kMostDimension = std::int64_t{1} << 24;
 constexpr std::array<SizeRow, 20> kSizes{{
     {"n", &ExperimentSizes::n, 1, kMostElements},
@@ -150,6 +151,10 @@ class ExperimentText {
     for (std::size_t i = 1; i < words_.size(); ++i) read_word(words_[i]);
     require_sizes();
     diagnostics_.throw_if_any();
+    if (footprint(spec_) > Bytes(kMostBytes)) {
+      add(words_.front(), "needs more than 1e15 bytes; expected what a machine could hold");
+      diagnostics_.throw_if_any();
+    }
     const std::string full = text_of(spec_);
     const std::size_t space = full.find(' ');
     spec_.variant = space == std::string::npos ? "" : full.substr(space + 1);

@@ -27,50 +27,72 @@ std::string in_mebibytes(Bytes bytes) {
   return std::to_string(static_cast<std::int64_t>(bytes.in_base_units() / 1048576)) + " MiB";
 }
 
-/// Calls so many that one sample is long enough for the clock.
-std::int64_t calls_per_sample(PreparedExperiment& kernel, Seconds at_least) {
-  std::int64_t calls = 1;
-  for (;;) {
-    const Seconds once = kernel.time_calls(0, calls);
-    if (once >= at_least || calls >= kMostCalls) return calls;
-    const double ratio = once > Seconds(0) ? at_least / once : 10;
-    const auto more = static_cast<std::int64_t>(
-        std::ceil(static_cast<double>(calls) * std::clamp(ratio * 1.1, 1.5, 10.0)));
-    calls = std::min(std::max(more, calls + 1), kMostCalls);
+/// What one call takes, from as many calls as the clock needs to tell.
+Seconds time_of_call(PreparedExperiment& kernel, Seconds at_least) {
+  for (std::int64_t calls = 1;; calls = std::min(calls * 8, kMostCalls)) {
+    Seconds once = kernel.time_calls(0, calls);
+    if (once < at_least && calls < kMostCalls) continue;
+    // The quicker of three: another program's turn must not make the rotation small.
+    for (int i = 0; i < 2; ++i) once = std::min(once, kernel.time_calls(0, calls));
+    return once / static_cast<double>(calls);
   }
+}
+
+/// A sample is whole passes over the buffers, so that none is touched again before all others were:
+/// a single call could find its own in a cache. Passes that would take too much of the budget go
+/// over fewer buffers; W says over how many.
+struct Pass {
+  std::int64_t sets = 1;
+  std::int64_t passes = 1;
+};
+Pass pass_of(Seconds call, Seconds at_least, std::int64_t sets, const Method& method) {
+  const auto samples = static_cast<double>(std::max<std::int64_t>(method.least_samples, 1));
+  const double per_sample = method.budget / samples / std::max(call, Seconds(1e-9));
+  Pass pass;
+  pass.sets =
+      static_cast<std::int64_t>(std::clamp(std::floor(per_sample), 1.0, static_cast<double>(sets)));
+  const double pass_seconds = std::max(call.in_base_units(), 1e-9) * static_cast<double>(pass.sets);
+  const double most = static_cast<double>(std::max<std::int64_t>(kMostCalls / pass.sets, 1));
+  pass.passes = static_cast<std::int64_t>(
+      std::clamp(std::ceil(at_least.in_base_units() / pass_seconds), 1.0, most));
+  return pass;
 }
 
 struct Sampling {
   std::vector<double> samples;
   SampleSummary summary;
-  std::int64_t calls = 1;
+  Pass pass;
   bool budget_ended = false;
 };
+
+/// Mean time of a call over one sample. Fewer sets than the experiment has: its calls would go on
+/// to the others, so each pass is timed alone.
+double sample_of(PreparedExperiment& kernel, const Pass& pass, std::int64_t sets) {
+  const std::int64_t calls = pass.sets * pass.passes;
+  if (pass.sets == sets) {
+    return kernel.time_calls(0, calls).in_base_units() / static_cast<double>(calls);
+  }
+  Seconds sum{0};
+  for (std::int64_t i = 0; i < pass.passes; ++i) sum += kernel.time_calls(0, pass.sets);
+  return sum.in_base_units() / static_cast<double>(calls);
+}
 
 Sampling take_samples(PreparedExperiment& kernel, const Method& method, Seconds at_least,
                       std::int64_t sets) {
   Sampling taken;
-  taken.calls = calls_per_sample(kernel, at_least);
+  taken.pass = pass_of(time_of_call(kernel, at_least), at_least, sets, method);
   const Clock::time_point start = Clock::now();
-  std::int64_t set = 0;
   std::int64_t look_at = std::max<std::int64_t>(method.least_samples, 1);
   for (;;) {
-    const Seconds time = kernel.time_calls(set, taken.calls);
-    set = (set + taken.calls) % sets;
-    taken.samples.push_back(time.in_base_units() / static_cast<double>(taken.calls));
+    taken.samples.push_back(sample_of(kernel, taken.pass, sets));
     const auto count = static_cast<std::int64_t>(taken.samples.size());
-    taken.budget_ended = since(start) >= method.budget;
-    if (count < look_at && !taken.budget_ended && count < method.most_samples) continue;
+    const bool over = since(start) >= method.budget || count >= method.most_samples;
+    if (count < look_at && !over) continue;
     taken.summary = summarize(taken.samples, method.coverage);
     const std::optional<double> width = taken.summary.relative_width();
-    if (width && *width <= method.interval_width && count >= method.least_samples) {
-      taken.budget_ended = false;
-      return taken;
-    }
-    if (taken.budget_ended || count >= method.most_samples) {
-      taken.budget_ended = true;
-      return taken;
-    }
+    const bool narrow = width && *width <= method.interval_width && count >= method.least_samples;
+    taken.budget_ended = over && !narrow;
+    if (narrow || over) return taken;
     look_at = count + std::max<std::int64_t>(count / 8, 1);
   }
 }
@@ -121,6 +143,24 @@ Comparison check_correctness(PreparedExperiment& kernel, const ExperimentSpec& s
       elements_to_check(spec, data.output_size, method.most_checked_work, method.seed));
 }
 
+/// W and what it is less than, when it is.
+void note_caches(const OnChip& chip, const Method& method, const Rotation& rotation,
+                 const Pass& pass, Observation& o) {
+  o.caches.mode = method.caches == CacheWish::warm ? CacheMode::warm : CacheMode::rotating;
+  o.caches.calls = static_cast<double>(pass.sets);
+  o.caches.rotated = rotation.each * o.caches.calls;
+  if (method.caches == CacheWish::warm) return;
+  if (!chip.keep_known) {
+    o.notes.emplace_back("the device's caches are not known: this run cannot be called cold");
+  } else if (o.caches.rotated < chip.keep * kColdFactor) {
+    o.notes.push_back("rotates over " + in_mebibytes(o.caches.rotated) +
+                      ", less than 20 times the " + in_mebibytes(chip.keep) +
+                      " that caches keep (" +
+                      (pass.sets < rotation.sets ? "time budget" : rotation.limit) +
+                      "): judged by max(0, W - S_keep) / (calls B)");
+  }
+}
+
 void measure(Backend& backend, PreparedExperiment& kernel, const Method& method,
              const Rotation& rotation, Observation& o) {
   for (std::int64_t i = 0; i < method.warm_up; ++i) kernel.call(i % rotation.sets);
@@ -130,13 +170,10 @@ void measure(Backend& backend, PreparedExperiment& kernel, const Method& method,
   Sampling taken = take_samples(kernel, method, at_least, rotation.sets);
   o.after = backend.state();
   o.summary = taken.summary;
-  o.calls_per_sample = static_cast<double>(taken.calls);
+  o.calls_per_sample = static_cast<double>(taken.pass.sets * taken.pass.passes);
   o.budget_ended = taken.budget_ended;
   o.samples = std::move(taken.samples);
-  o.caches.mode = method.caches == CacheWish::warm ? CacheMode::warm : CacheMode::rotating;
-  o.caches.rotated = rotation.bytes;
-  o.caches.calls = static_cast<double>(rotation.sets);
-  if (!rotation.note.empty()) o.notes.push_back(rotation.note);
+  note_caches(backend.machine().chip, method, rotation, taken.pass, o);
 }
 
 }  // namespace
@@ -152,22 +189,13 @@ Rotation rotation_of(const ExperimentSpec& spec, const OnChip& chip, const Metho
                       " may be taken (memory cap, free memory)";
     return rotation;
   }
-  if (method.caches == CacheWish::cold) {
-    const Bytes wanted = chip.keep * kColdFactor;
-    const double needed = std::max(1.0, std::ceil(wanted / once));
-    const double fit = std::max(1.0, std::floor(cap / held));
-    rotation.sets =
-        static_cast<std::int64_t>(std::min({needed, fit, static_cast<double>(kMostSets)}));
-  }
-  rotation.bytes = once * static_cast<double>(rotation.sets);
+  rotation.each = once;
   if (method.caches == CacheWish::warm) return rotation;
-  if (!chip.keep_known) {
-    rotation.note = "the device's caches are not known: this run cannot be called cold";
-  } else if (rotation.bytes < chip.keep * kColdFactor) {
-    rotation.note = "rotates over " + in_mebibytes(rotation.bytes) + ", less than 20 times the " +
-                    in_mebibytes(chip.keep) +
-                    " that caches keep: judged by max(0, W - S_keep) / (calls B)";
-  }
+  const double needed = std::max(1.0, std::ceil(chip.keep * kColdFactor / once));
+  const double fit = std::max(1.0, std::floor(cap / held));
+  const double sets = std::min({needed, fit, static_cast<double>(kMostSets)});
+  rotation.sets = static_cast<std::int64_t>(sets);
+  if (sets < needed) rotation.limit = sets < fit ? "number of buffers" : "memory";
   return rotation;
 }
 

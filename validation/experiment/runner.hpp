@@ -25,8 +25,8 @@ ExperimentRun run_experiment(Backend& backend, const ExperimentSpec& spec, const
 /// Copies of the buffers that a run rotates over.
 struct Rotation {
   std::int64_t sets = 1;
-  Bytes bytes{0};      ///< W
-  std::string note;    ///< when W < 20 S_keep: why
+  Bytes each{0};       ///< of one: W is sets times this
+  std::string limit;   ///< when W < 20 S_keep: what there is too little of
   std::string cannot;  ///< not even one set fits: what is missing
 };
 Rotation rotation_of(const ExperimentSpec& spec, const OnChip& chip, const Method& method,

@@ -3,7 +3,9 @@
 // out, at the sizes of a GPU and of a CPU: the change must be one variable on both.
 #include <algorithm>
 
+#include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
+#include "model/workload/op_text.hpp"
 #include "validation/hypothesis/experiment_name.hpp"
 #include "validation/hypothesis/hypothesis.hpp"
 
@@ -34,6 +36,16 @@ void add_words(const std::string& op, const std::string& prefix, KeyValues& all)
   }
 }
 
+/// What was not written, as the engine takes it: a default that follows another key changes with
+/// it.
+void add_defaults(const std::string& op, KeyValues& all) {
+  for (const auto& [key, value] : default_words(op)) {
+    const bool written =
+        std::any_of(all.begin(), all.end(), [&](const auto& known) { return known.first == key; });
+    if (!written) all.emplace_back(key, value);
+  }
+}
+
 /// "rows=16" is set.rows, "memory.hbm.bandwidth*=2" is set.memory.hbm.bandwidth.
 void add_setting(const std::string& text, KeyValues& all) {
   const std::size_t equals = text.find('=');
@@ -43,17 +55,37 @@ void add_setting(const std::string& text, KeyValues& all) {
                    (scale ? "*" : "") + text.substr(equals + 1));
 }
 
-KeyValues keys_of(const HypothesisCase& c, Scale scale) {
-  KeyValues all;
+/// What a case says, and what its experiment takes for precisions that it does not say: these count
+/// where the other case says them.
+struct CaseKeys {
+  KeyValues written;
+  KeyValues implied;
+};
+
+void add_experiment(const HypothesisCase& c, Scale scale, CaseKeys& keys) {
+  if (c.experiment.empty()) return;
+  const std::optional<ExperimentSpec> spec = resolve_experiment(c.experiment, scale);
+  if (!spec) return;
+  add_words(text_of(*spec), "experiment.", keys.written);
+  const ExperimentPrecision& p = spec->precision;
+  for (const auto& [key, value] :
+       {std::pair{"in", p.in}, std::pair{"weight", p.weight}, std::pair{"out", p.out},
+        std::pair{"compute", p.compute}, std::pair{"accumulate", p.accumulate}}) {
+    keys.implied.emplace_back(std::string("experiment.") + key, name_of(value));
+  }
+}
+
+CaseKeys keys_of(const HypothesisCase& c, Scale scale) {
+  CaseKeys keys;
+  KeyValues& all = keys.written;
   add_words(c.op, "", all);
+  add_defaults(c.op, all);
   if (!c.workload.empty()) all.emplace_back("workload", c.workload);
   for (const std::string& text : c.set) add_setting(text, all);
   if (!c.device.empty()) all.emplace_back("device", c.device);
   all.emplace_back("schedule", name_of(c.schedule));
-  if (c.experiment.empty()) return all;
-  const std::optional<ExperimentSpec> spec = resolve_experiment(c.experiment, scale);
-  if (spec) add_words(text_of(*spec), "experiment.", all);
-  return all;
+  add_experiment(c, scale, keys);
+  return keys;
 }
 
 const std::string* find(const KeyValues& all, const std::string& key) {
@@ -72,6 +104,20 @@ bool same(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> default_words(const std::string& op) {
+  constexpr std::string_view kDefault = " (default)";
+  std::vector<std::pair<std::string, std::string>> words;
+  if (op.empty()) return words;
+  for (const std::string& line : parse_op_text(op).assumptions) {
+    const std::size_t equals = line.find(" = ");
+    if (!line.ends_with(kDefault) || equals == std::string::npos) continue;
+    const std::size_t begin = equals + 3;
+    words.emplace_back(line.substr(0, equals),
+                       line.substr(begin, line.size() - kDefault.size() - begin));
+  }
+  return words;
+}
+
 bool is_declared(const Difference& difference, const std::vector<std::string>& keys) {
   return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
     return difference.key == key || difference.key == "experiment." + key;
@@ -80,22 +126,23 @@ bool is_declared(const Difference& difference, const std::vector<std::string>& k
 
 namespace {
 
+const std::string* value_in(const CaseKeys& keys, const std::string& key) {
+  const std::string* written = find(keys.written, key);
+  return written != nullptr ? written : find(keys.implied, key);
+}
+
 /// Those that `all` does not have yet.
-void add_differences(const KeyValues& before, const KeyValues& after,
-                     std::vector<Difference>& all) {
-  const auto add = [&all](Difference d) {
+void add_differences(const CaseKeys& before, const CaseKeys& after, std::vector<Difference>& all) {
+  const auto add = [&](const std::string& key) {
+    const std::string* x = value_in(before, key);
+    const std::string* y = value_in(after, key);
+    if (x != nullptr && y != nullptr && same(*x, *y)) return;
     const bool known = std::any_of(all.begin(), all.end(),
-                                   [&](const Difference& other) { return other.key == d.key; });
-    if (!known) all.push_back(std::move(d));
+                                   [&](const Difference& other) { return other.key == key; });
+    if (!known) all.push_back({key, x != nullptr ? *x : "", y != nullptr ? *y : ""});
   };
-  for (const auto& [key, value] : before) {
-    const std::string* other = find(after, key);
-    if (other != nullptr && same(value, *other)) continue;
-    add({key, value, other != nullptr ? *other : ""});
-  }
-  for (const auto& [key, value] : after) {
-    if (find(before, key) == nullptr) add({key, "", value});
-  }
+  for (const auto& [key, value] : before.written) add(key);
+  for (const auto& [key, value] : after.written) add(key);
 }
 
 }  // namespace

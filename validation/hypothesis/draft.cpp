@@ -41,6 +41,12 @@ std::string with_word(const std::string& op, const std::string& key, const std::
   return out;
 }
 
+/// Defaults written out, so that none follows the change.
+std::string with_defaults(std::string op) {
+  for (const auto& [key, value] : default_words(op)) op += " " + key + "=" + value;
+  return op;
+}
+
 /// Sizes and precisions of one operator are words of its text; all else is a setting.
 std::string apply_change(const std::string& text, HypothesisCase& c) {
   const Assignment a = parse_assignment(text);
@@ -99,7 +105,7 @@ Hypothesis draft_hypothesis(const HypothesisDraft& draft) {
            "missing; several keys change, which is one variable only if it has one name");
   }
   Hypothesis h;
-  h.baseline.op = h.variant.op = draft.op;
+  h.baseline.op = h.variant.op = with_defaults(draft.op);
   h.baseline.workload = h.variant.workload = draft.workload;
   h.baseline.set = h.variant.set = draft.set;
   for (const std::string& change : draft.changes) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/quantity/quantity.hpp"
@@ -78,6 +79,10 @@ struct Hypothesis {
 
 /// "launch", "latency", "occupancy", "serialization": limits without a rate in a device file.
 const std::vector<std::string>& limit_words();
+
+/// The words of --op that the text leaves out, with the values that the engine then takes. Throws
+/// InputError for a text that it cannot read.
+std::vector<std::pair<std::string, std::string>> default_words(const std::string& op);
 
 /// One key that differs: "in", "kind", "set.rows", "experiment.stride", "experiment.kind"…
 struct Difference {

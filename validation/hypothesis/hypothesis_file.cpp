@@ -102,6 +102,18 @@ void read_schedule(TableReader& table, HypothesisCase& c) {
   }
 }
 
+/// An operator that cannot be read is told with the file's other mistakes.
+void check_op(TableReader& table, const std::string& op) {
+  if (op.empty()) return;
+  try {
+    default_words(op);
+  } catch (const InputError& error) {
+    for (const Diagnostic& d : error.diagnostics()) {
+      table.error("op", (d.key_path.empty() ? "" : d.key_path + ": ") + d.message);
+    }
+  }
+}
+
 void read_experiment(TableReader& table, HypothesisCase& c) {
   c.experiment = table.text("experiment").value_or("");
   if (c.experiment.empty()) return;
@@ -121,6 +133,7 @@ HypothesisCase read_case(TableReader& hypothesis, std::string_view key, Diagnost
   c.at = node->at;
   TableReader table(*node, hypothesis.path_of(key), diagnostics);
   c.op = table.text("op").value_or("");
+  check_op(table, c.op);
   c.workload = table.text("workload").value_or("");
   read_experiment(table, c);
   if (!c.op.empty() && !c.workload.empty()) {

@@ -11,6 +11,8 @@ namespace floorline {
 
 namespace {
 
+constexpr double kCurved = 0.1;  // a residual that repeats of a kernel do not make
+
 bool is_bytes(const LineReport& r) { return r.kind == AmountKind::bytes; }
 const char* size_key(const LineReport& r) { return is_bytes(r) ? "bytes" : "flops"; }
 const char* rate_key(const LineReport& r) { return is_bytes(r) ? "bytes_per_s" : "flops_per_s"; }
@@ -41,6 +43,8 @@ std::string refusal_text(const LineReport& r) {
   return "";
 }
 
+bool has_line(const LineReport& r) { return r.fit.refusal != LineRefusal::too_few; }
+
 Json fit_json(const LineReport& r) {
   const LineFit& f = r.fit;
   const bool fits = f.refusal == LineRefusal::none;
@@ -49,12 +53,12 @@ Json fit_json(const LineReport& r) {
   json.set("model", "t = t0 + x / R");
   json.set("method", "least squares of relative residuals");
   json.set("points_used", static_cast<std::int64_t>(f.used));
-  json.set("fixed_s", f.used > 0 ? Json(f.fixed.in_base_units()) : Json());
+  json.set("fixed_s", has_line(r) ? Json(f.fixed.in_base_units()) : Json());
   json.set(rate, fits ? Json(f.rate->in_base_units()) : Json());
   json.set("refused_" + rate, !fits && f.rate ? Json(f.rate->in_base_units()) : Json());
   json.set(std::string("half_performance_") + size_key(r),
            f.half_size ? Json(f.half_size->in_base_units()) : Json());
-  json.set("largest_residual", f.used > 0 ? Json(f.largest_residual) : Json());
+  json.set("largest_residual", has_line(r) ? Json(f.largest_residual) : Json());
   json.set("refusal", fits ? Json() : Json(name_of(f.refusal)));
   json.set("reason", fits ? Json() : Json(refusal_text(r)));
   return json;
@@ -97,7 +101,7 @@ Table point_table(const LineReport& r) {
 
 /// Where the fixed cost is as long as the work takes at the published rate.
 void add_hidden_size(const LineReport& r, Section& s) {
-  if (!r.nominal || r.fit.used == 0 || !(r.fit.fixed > Seconds(0))) return;
+  if (!r.nominal || !has_line(r) || !(r.fit.fixed > Seconds(0))) return;
   const Amount hidden = *r.nominal * r.fit.fixed;
   std::string text = size_text(r, hidden) + " at the published " + rate_of(r, *r.nominal);
   if (!is_bytes(r)) {
@@ -116,7 +120,7 @@ Section summary(const LineReport& r) {
   s.fields.push_back({"line", "t = t0 + x / R, least squares of relative residuals"});
   if (r.machine != nullptr) s.fields.push_back({"device", device_line(*r.machine)});
   s.fields.push_back({"points", std::to_string(f.used) + " of " + std::to_string(r.points.size())});
-  if (f.used > 0) s.fields.push_back({"fixed cost t0", to_text(f.fixed)});
+  if (has_line(r)) s.fields.push_back({"fixed cost t0", to_text(f.fixed)});
   if (f.refusal == LineRefusal::none) {
     std::string rate = rate_of(r, *f.rate);
     if (r.ceiling)
@@ -128,8 +132,13 @@ Section summary(const LineReport& r) {
     s.fields.push_back({"rate R", "none"});
     s.lines.push_back("- " + refusal_text(r));
   }
-  if (f.used > 0) {
+  if (has_line(r)) {
     s.fields.push_back({"largest residual", percent_text(f.largest_residual)});
+    if (f.largest_residual > kCurved) {
+      s.lines.push_back(
+          "- residuals above 10 %: these sizes do not lie on one line (another kernel or "
+          "algorithm at another size?); fit a narrower range");
+    }
   }
   add_hidden_size(r, s);
   s.tables.push_back(point_table(r));

@@ -21,6 +21,7 @@ Json limit_json(const LimitTerm& term) {
   json.set("rate_kind", term.proven                       ? name_of(term.kind)
                         : term.kind == RateKind::observed ? std::string_view("observed")
                                                           : std::string_view("nominal"));
+  json.set("how", text_or_null(term.how));
   json.set("time_s", term.time.in_base_units());
   return json;
 }

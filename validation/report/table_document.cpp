@@ -106,18 +106,17 @@ Table row_table(const TableJudgement& judgement) {
   return table;
 }
 
-Table doubt_table(const TableJudgement& judgement) {
-  Table table;
-  table.title = "What to doubt of a row below its floor, and the measurement that would tell";
-  table.columns = {{"doubt"}, {"why"}, {"next measurement"}};
+Section doubt_section(const TableJudgement& judgement) {
+  Section s;
+  s.title = "What to doubt of a row below its floor, and the next measurement that would tell";
   for (const JudgedRow* r : in_order(judgement)) {
     for (const Doubt& d : r->doubts) {
-      const bool known = std::any_of(table.rows.begin(), table.rows.end(),
-                                     [&](const auto& row) { return row[1] == d.why; });
-      if (!known) table.rows.push_back({std::string(d.symbol), d.why, d.next_measurement});
+      const std::string line =
+          "- " + std::string(d.symbol) + ": " + d.why + ". Next: " + d.next_measurement;
+      if (std::find(s.lines.begin(), s.lines.end(), line) == s.lines.end()) s.lines.push_back(line);
     }
   }
-  return table;
+  return s;
 }
 
 Table csv_of(const TableJudgement& judgement) {
@@ -163,9 +162,10 @@ Document table_document(const TableJudgement& judgement, const std::string& mapp
   add_percentiles("measured / cold floor", std::move(to_floor), s);
   add_percentiles("measured / expected", std::move(to_expected), s);
   s.tables.push_back(row_table(judgement));
-  Table doubts = doubt_table(judgement);
-  if (!doubts.rows.empty()) s.tables.push_back(std::move(doubts));
   doc.sections = {std::move(first), std::move(s)};
+  if (Section doubts = doubt_section(judgement); !doubts.lines.empty()) {
+    doc.sections.push_back(std::move(doubts));
+  }
   doc.csv = csv_of(judgement);
   return doc;
 }

@@ -67,12 +67,15 @@ Longest any_residency(const GraphFloors& floors, const Machine& machine, Schedul
 }
 
 LimitTerm limit_term(ResourceId via, Amount amount, const Rate& rate, Seconds time) {
-  return {via,
-          amount,
-          rate.has_ceiling ? rate.ceiling : rate.nominal,
-          time,
-          rate.provisional ? RateKind::best_seen : RateKind::ceiling,
-          rate.has_ceiling};
+  LimitTerm term{via,
+                 amount,
+                 rate.has_ceiling ? rate.ceiling : rate.nominal,
+                 time,
+                 RateKind::ceiling,
+                 rate.has_ceiling,
+                 rate.how};
+  if (rate.provisional) term.kind = RateKind::best_seen;
+  return term;
 }
 
 /// Of one kernel its floor's terms; of a graph the sums of its demands.
@@ -113,7 +116,7 @@ std::vector<LimitTerm> observed_limits(const GraphFloors& floors, const Machine&
       });
       if (same == all.end()) {
         all.push_back({term.resource, term.amount * op.times, term.rate->nominal,
-                       term.time * op.times, RateKind::observed, false});
+                       term.time * op.times, RateKind::observed, false, ""});
       } else {
         same->amount += term.amount * op.times;
         same->time += term.time * op.times;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/evaluate.hpp"
@@ -21,6 +22,7 @@ struct LimitTerm {
   Seconds time{0};
   RateKind kind = RateKind::ceiling;
   bool proven = true;  ///< false: no ceiling is known; a nominal rate stands in
+  std::string how;     ///< when the rate is not simply that of the unit: what gives it
 };
 
 struct CaseFloors {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validation/hypothesis/draft.hpp"
+
+#include <doctest/doctest.h>
+
+#include "model/input/diagnostic.hpp"
+#include "validation/hypothesis/hypothesis_file.hpp"
+
+using namespace floorline;
+
+namespace {
+
+Hypothesis drafted(HypothesisDraft draft) {
+  draft.device = "h100_sxm";
+  return draft_hypothesis(draft);
+}
+
+std::string refusal(const HypothesisDraft& draft) {
+  try {
+    drafted(draft);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_SUITE("validation") {
+  TEST_CASE("a word of the operator is changed in its text, and defaults are written out") {
+    HypothesisDraft draft;
+    draft.op = "layernorm rows=8192 cols=4096 in=fp32 out=fp32";
+    draft.changes = {"in=fp16", "out=fp16"};
+    draft.variable = "activation storage";
+    Hypothesis h = drafted(draft);
+    CHECK(h.change.keys == std::vector<std::string>{"in", "out"});
+    // The weight's default follows `in`: written out it stays.
+    CHECK(h.baseline.op.find("weight=fp32") != std::string::npos);
+    CHECK(h.variant.op.find("weight=fp32") != std::string::npos);
+    CHECK(h.variant.op.find("in=fp16 out=fp16") != std::string::npos);
+    for (const Difference& d : differences(h.baseline, h.variant)) {
+      CHECK(is_declared(d, h.change.keys));
+    }
+    predict_from_floors(h, {2.0, "hbm"});
+    CHECK(h.claimed_limit == "hbm");
+    CHECK(*h.prediction.low == doctest::Approx(1.7));   // 2.0 x 0.85
+    CHECK(*h.prediction.high == doctest::Approx(2.1));  // 2.0 x 1.05
+    const Hypothesis again = parse_hypothesis(write_hypothesis(h), "h.toml");
+    CHECK(again.name == "layernorm_in_out");
+    CHECK(again.change.variable == "activation storage");
+    CHECK_FALSE(again.baseline.experiment.empty());  // there is one of these words
+  }
+
+  TEST_CASE("a device key, a factor and a model's symbol become settings") {
+    HypothesisDraft draft;
+    draft.op = "copy bytes=1MB path=d2d";
+    draft.changes = {"memory.hbm.bandwidth*=2"};
+    Hypothesis h = drafted(draft);
+    CHECK(h.change.keys == std::vector<std::string>{"set.memory.hbm.bandwidth"});
+    CHECK(h.variant.set == draft.changes);
+    CHECK(h.baseline.set.empty());
+    HypothesisDraft model;
+    model.workload = "llama-3.1-8b";
+    model.set = {"batch=8", "context=1024"};
+    model.changes = {"batch=16"};
+    h = drafted(model);
+    CHECK(h.variant.set == std::vector<std::string>{"context=1024", "batch=16"});
+    CHECK(differences(h.baseline, h.variant).size() == 1);
+  }
+
+  TEST_CASE("no change, or several without the name of one variable") {
+    HypothesisDraft draft;
+    draft.op = "copy bytes=1MB path=d2d";
+    CHECK(refusal(draft).find("--change: missing") != std::string::npos);
+    draft.changes = {"bytes=2MB", "path=h2d"};
+    CHECK(refusal(draft).find("--variable: missing") != std::string::npos);
+  }
+
+  TEST_CASE("a floor without a term claims latency, and says that no rate holds it") {
+    HypothesisDraft draft;
+    draft.op = "copy bytes=1MB path=d2d";
+    draft.changes = {"bytes=2MB"};
+    Hypothesis h = drafted(draft);
+    predict_from_floors(h, {1.0, ""});
+    CHECK(h.claimed_limit == "latency");
+    CHECK(parse_hypothesis(write_hypothesis(h), "h.toml").claimed_limit == "latency");
+  }
+}
