@@ -107,6 +107,7 @@ int run_command_line(int argc, char** argv) {
   add_fuse(app, action);
   add_graph(app, action);
   add_sweep(app, action);
+  add_ledger(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version

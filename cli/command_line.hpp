@@ -23,5 +23,6 @@ void add_devices(CLI::App& app, Action& action);
 void add_fuse(CLI::App& app, Action& action);
 void add_graph(CLI::App& app, Action& action);
 void add_sweep(CLI::App& app, Action& action);
+void add_ledger(CLI::App& app, Action& action);
 
 }  // namespace floorline

@@ -96,6 +96,15 @@ void WeightUpdate::add_states(const WeightClass& owner, Tensors& tensors) {
     }
     return;
   }
+  if (plan_.optimizer == OptimizerKind::adamw_bf16) {
+    const std::vector<Precision> dtypes = storages(owner.weights);
+    for (std::size_t i = 0; i < dtypes.size(); ++i) {
+      const std::int64_t part = share(elements(stored_as(owner.weights, dtypes[i])));
+      for (const char* name : {"m", "v"})
+        add_state(owner, (name + suffix(dtypes[i], i)).c_str(), part, dtypes[i], tensors);
+    }
+    return;
+  }
   std::int64_t narrow = 0;
   for (const TensorId id : owner.weights) {
     if (!is_wide(e_.tensor(id).dtype)) narrow += e_.elements(id);
@@ -107,7 +116,9 @@ void WeightUpdate::add_states(const WeightClass& owner, Tensors& tensors) {
 
 /// Weights that have no master are read themselves.
 void WeightUpdate::read_weights(const WeightClass& owner, Precision dtype, Tensors& tensors) {
-  if (plan_.optimizer != OptimizerKind::adamw8bit && !is_wide(dtype)) return;
+  const bool has_master =
+      plan_.optimizer == OptimizerKind::adamw || plan_.optimizer == OptimizerKind::sgd;
+  if (has_master && !is_wide(dtype)) return;
   const bool part = dp_ > 1 && plan_.zero > 0;
   if (part && !gathers()) return;
   for (const TensorId id : stored_as(part ? owner.shards : owner.weights, dtype)) {

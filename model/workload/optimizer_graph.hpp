@@ -13,6 +13,7 @@
 //   adamw8bit  no master: reads g + w + 1 + 1 and 4/256 twice, writes w + 1 + 1 and 4/256 twice
 //              (Dettmers et al. 2022, arXiv 2110.02861: a scale for each block of a moment, here
 //              256)
+//   adamw_bf16 no master, moments stored as the weights: reads g + w + w + w, writes w + w + w
 //   sgd        with momentum: reads g + 4 (master) + 4, writes 4 + 4 + w
 // Where zero = 1 or 2 the share of the weights themselves (w) is not counted as read (weaker).
 #pragma once

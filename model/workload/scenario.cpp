@@ -30,8 +30,15 @@ std::string_view name_of(Recompute recompute) {
   return kNames[static_cast<std::size_t>(recompute)];
 }
 std::string_view name_of(OptimizerKind optimizer) {
-  constexpr std::array<std::string_view, 3> kNames{"adamw", "adamw8bit", "sgd"};
+  constexpr std::array<std::string_view, 4> kNames{"adamw", "adamw8bit", "adamw_bf16", "sgd"};
   return kNames[static_cast<std::size_t>(optimizer)];
+}
+std::string_view name_of(PipelineSchedule schedule) {
+  constexpr std::array<std::string_view, 3> kNames{"1f1b", "interleaved", "gpipe"};
+  return kNames[static_cast<std::size_t>(schedule)];
+}
+std::string_view name_of(AttentionScores scores) {
+  return scores == AttentionScores::eager ? "eager" : "flash";
 }
 std::string_view name_of(Logits logits) { return kLogitsNames[static_cast<std::size_t>(logits)]; }
 

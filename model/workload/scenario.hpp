@@ -31,8 +31,25 @@ std::string_view name_of(LatentForm form);
 /// whole layers.
 enum class Recompute : std::uint8_t { none, selective, full };
 std::string_view name_of(Recompute recompute);
-enum class OptimizerKind : std::uint8_t { adamw, adamw8bit, sgd };
+/// `adamw_bf16`: moments stored as the weights are, no fp32 master of them.
+enum class OptimizerKind : std::uint8_t { adamw, adamw8bit, adamw_bf16, sgd };
 std::string_view name_of(OptimizerKind optimizer);
+/// The order in which pipeline stages run micro-batches: all forward passes first; one forward, one
+/// backward; the same with `interleave` parts of a stage by turns.
+enum class PipelineSchedule : std::uint8_t { one_forward_one_backward, interleaved, gpipe };
+std::string_view name_of(PipelineSchedule schedule);
+/// Whether attention keeps its scores for the backward pass (eager) or computes them again (flash).
+enum class AttentionScores : std::uint8_t { flash, eager };
+std::string_view name_of(AttentionScores scores);
+
+/// What only the memory of a training step depends on.
+struct TrainingMemory {
+  bool sequence_parallel = false;  ///< rows outside attention and MLP divided over tp too
+  bool dropout = false;            ///< masks are kept
+  AttentionScores attention_scores = AttentionScores::flash;
+  PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
+  std::int64_t interleave = 1;  ///< parts of a stage, schedule = interleaved
+};
 
 /// One step of the optimizer on one replica, phase = train.
 struct TrainingPlan {
@@ -44,6 +61,7 @@ struct TrainingPlan {
   std::int64_t zero = 0;
   OptimizerKind optimizer = OptimizerKind::adamw;
   Precision grad_dtype = Precision::bf16;  ///< storage of gradients of weights
+  TrainingMemory memory;
 };
 
 /// `count` sequences with `context` tokens cached.

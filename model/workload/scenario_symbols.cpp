@@ -37,8 +37,16 @@ constexpr std::array kSymbols{
     SymbolInfo{"recompute", "none", "train: none, selective (attention) or full (whole layers)"},
     SymbolInfo{"zero", "0",
                "train: dp ranks divide 1 optimizer state, 2 gradients too, 3 weights too (FSDP)"},
-    SymbolInfo{"optimizer", "adamw", "train: adamw, adamw8bit or sgd (momentum)"},
+    SymbolInfo{"optimizer", "adamw",
+               "train: adamw, adamw8bit, adamw_bf16 (no master) or sgd (momentum)"},
     SymbolInfo{"grad_dtype", "bf16", "train: storage of the weights' gradients"},
+    SymbolInfo{"sequence_parallel", "0",
+               "train, ledger: 1: rows outside attention and MLP are divided over tp too"},
+    SymbolInfo{"dropout", "0", "train, ledger: 1: masks are kept for the backward pass"},
+    SymbolInfo{"attention_scores", "flash",
+               "train, ledger: flash (computed again) or eager (kept)"},
+    SymbolInfo{"schedule", "1f1b", "train, ledger: 1f1b, interleaved or gpipe"},
+    SymbolInfo{"interleave", "1", "train, ledger: parts of a stage in an interleaved schedule"},
     SymbolInfo{"tp", "1", "tensor parallel ranks"},
     SymbolInfo{"pp", "1", "pipeline stages"},
     SymbolInfo{"ep", "1",
@@ -197,6 +205,31 @@ std::optional<Precision>* precision_of(std::string_view name, Scenario& scenario
   return nullptr;
 }
 
+std::string read_switch(std::string_view value, bool& out) {
+  if (value != "0" && value != "1") return in_quotes(value) + " is neither 0 nor 1";
+  out = value == "1";
+  return {};
+}
+
+/// What only memory depends on.
+SymbolResult apply_training_memory(std::string_view name, std::string_view value,
+                                   TrainingMemory& memory) {
+  if (name == "sequence_parallel") return {true, read_switch(value, memory.sequence_parallel)};
+  if (name == "dropout") return {true, read_switch(value, memory.dropout)};
+  if (name == "attention_scores") {
+    constexpr std::array kAll{AttentionScores::flash, AttentionScores::eager};
+    return {true, read_choice(value, kAll, memory.attention_scores)};
+  }
+  if (name == "schedule") {
+    constexpr std::array kAll{PipelineSchedule::one_forward_one_backward,
+                              PipelineSchedule::interleaved, PipelineSchedule::gpipe};
+    return {true, read_choice(value, kAll, memory.schedule)};
+  }
+  if (name != "interleave") return {false, {}};
+  constexpr std::int64_t kMostParts = 1024;
+  return {true, read_number(value, {1, kMostParts}, memory.interleave)};
+}
+
 /// Words and precisions of a training step.
 SymbolResult apply_training(std::string_view name, std::string_view value, TrainingPlan& plan) {
   if (name == "recompute") {
@@ -204,7 +237,8 @@ SymbolResult apply_training(std::string_view name, std::string_view value, Train
     return {true, read_choice(value, kAll, plan.recompute)};
   }
   if (name == "optimizer") {
-    constexpr std::array kAll{OptimizerKind::adamw, OptimizerKind::adamw8bit, OptimizerKind::sgd};
+    constexpr std::array kAll{OptimizerKind::adamw, OptimizerKind::adamw8bit,
+                              OptimizerKind::adamw_bf16, OptimizerKind::sgd};
     return {true, read_choice(value, kAll, plan.optimizer)};
   }
   if (name != "grad_dtype") return {false, {}};
@@ -242,9 +276,16 @@ SymbolResult apply_value(std::string_view name, std::string_view value, Scenario
     return {true, read_number(value, {1, kMostRanks}, *degree)};
   const SymbolResult training = apply_training(name, value, scenario.training);
   if (training.known) return training;
+  const SymbolResult memory = apply_training_memory(name, value, scenario.training.memory);
+  if (memory.known) return memory;
   Range range;
   if (auto* size = size_of(name, scenario, range)) return {true, read_number(value, range, *size)};
   return {false, {}};
+}
+
+bool is_of_memory(std::string_view symbol) {
+  return symbol == "sequence_parallel" || symbol == "dropout" || symbol == "attention_scores" ||
+         symbol == "schedule" || symbol == "interleave";
 }
 
 }  // namespace
@@ -267,7 +308,9 @@ std::vector<std::string> without_effect(const Scenario& scenario) {
   for (const std::string& symbol : scenario.given) {
     const bool idle = (symbol == "prompt" && decode) || (symbol == "tokens_per_step" && prefill) ||
                       (symbol == "output" && (decode || prefill));
-    if (idle) {
+    if (is_of_memory(symbol) && scenario.phase == Phase::train) {
+      lines.push_back(symbol + " has no effect on floors: the memory ledger of training reads it");
+    } else if (idle || is_of_memory(symbol)) {
       lines.push_back(symbol + " has no effect in phase " + std::string(name_of(scenario.phase)));
     }
   }

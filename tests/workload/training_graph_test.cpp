@@ -189,6 +189,11 @@ TEST_SUITE("workload") {
     // 852,000 blocks of 256, two moments with a scale of 4 bytes each.
     CHECK(update("adamw8bit").hbm_read == Bytes(6 * kLayer + 8 * 852'000.0));
     CHECK(update("adamw8bit").hbm_write == Bytes(4 * kLayer + 8 * 852'000.0));
+    // Gradient 2, weight 2, moments 2 + 2 read; all but the gradient written; 4 bytes of state
+    // kept.
+    CHECK(update("adamw_bf16").hbm_read == Bytes(8 * kLayer));
+    CHECK(update("adamw_bf16").hbm_write == Bytes(6 * kLayer));
+    CHECK(llama_step({{"optimizer", "adamw_bf16"}}).kept(TensorRole::state) == 4 * kAll);
     CHECK(llama_step({{"optimizer", "adamw8bit"}}).kept(TensorRole::state) ==
           doctest::Approx(2.03 * kAll).epsilon(0.001));
     // fp32 weights are their own master: 2 + 4 + 4 + 4 read; 4 + 4 + 4 written.
@@ -354,7 +359,7 @@ TEST_SUITE("workload") {
     ParallelLayout layout;
     CHECK(apply_symbol("zero", "4", scenario, layout).error != "");
     CHECK(apply_symbol("optimizer", "adam", scenario, layout).error ==
-          "\"adam\" is not one of adamw, adamw8bit, sgd");
+          "\"adam\" is not one of adamw, adamw8bit, adamw_bf16, sgd");
     CHECK(apply_symbol("recompute", "half", scenario, layout).error != "");
     CHECK(apply_symbol("grad_dtype", "fp8", scenario, layout).error != "");
   }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a *.safetensors file: tensors that lie in it, each once, or an InputError.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "model/input/diagnostic.hpp"
+#include "model/workload/weights_file/safetensors_file.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace floorline;
+  try {
+    const StoredWeights weights =
+        parse_safetensors({reinterpret_cast<const char*>(data), size}, "fuzz");
+    // No two on the same bytes, none outside: together they are no larger than the file.
+    if (total_bytes(weights) > ByteCount(static_cast<std::int64_t>(size))) std::abort();
+    by_dtype(weights);
+    largest_tensors(weights, 4);
+  } catch (const InputError&) {  // a fine answer
+  }
+  return 0;
+}
