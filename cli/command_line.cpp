@@ -107,6 +107,7 @@ int run_command_line(int argc, char** argv) {
   add_devices(app, action);
   add_fuse(app, action);
   add_graph(app, action);
+  add_sweep(app, action);
   add_ledger(app, action);
   add_timeline(app, action);
   add_whatif(app, action);

@@ -23,6 +23,7 @@ void add_compare(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_fuse(CLI::App& app, Action& action);
 void add_graph(CLI::App& app, Action& action);
+void add_sweep(CLI::App& app, Action& action);
 void add_ledger(CLI::App& app, Action& action);
 void add_timeline(CLI::App& app, Action& action);
 void add_whatif(CLI::App& app, Action& action);

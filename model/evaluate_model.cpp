@@ -220,9 +220,7 @@ void one_step(const ModelWorkload& workload, const Machine& machine, ModelEvalua
   const double dp = static_cast<double>(workload.layout.dp);
   add_judging(step, workload.layout, f.judging);
   f.judging.tokens = dp * f.tokens_per_step;
-  if (step.slowest_time() > Seconds(0)) {
-    f.tokens_per_s_ceiling = dp * f.tokens_per_step / step.slowest_time().in_base_units();
-  }
+  f.tokens_per_s_ceiling = token_ceiling(dp, f.tokens_per_step, step.slowest_time());
   if (f.tokens_per_step > 0) f.work_per_token = step.work() / f.tokens_per_step;
   if (scenario.phase == Phase::prefill) {
     f.ttft = f.step;
@@ -325,6 +323,11 @@ OperatorGraph stage_graph(const ModelWorkload& workload, const Scenario& scenari
     assign(graph, a);
   }
   return graph;
+}
+
+double token_ceiling(double replicas, double tokens_of_one, Seconds slowest_stage) {
+  if (!(slowest_stage > Seconds(0))) return 0;
+  return replicas * tokens_of_one / slowest_stage.in_base_units();
 }
 
 Bytes cache_per_token(const ModelWorkload& workload) {

@@ -86,6 +86,9 @@ struct ModelEvaluation {
 /// Throws InputError: what contradicts in model, scenario and layout; rates the device lacks.
 ModelEvaluation evaluate_model(const ModelWorkload& workload, const Machine& machine);
 
+/// What a step of the replicas makes at most: all of them wait for the slowest stage.
+double token_ceiling(double replicas, double tokens_of_one, Seconds slowest_stage);
+
 /// See ModelFloors::cache_per_token.
 Bytes cache_per_token(const ModelWorkload& workload);
 

@@ -271,7 +271,9 @@ Expression Expression::parse(std::string_view text, const SymbolTable& symbols, 
 
 double Expression::evaluate(std::span<const double> values) const {
   // parse() refuses what needs more than kMaxDepth values at once.
-  std::array<double, kMaxDepth> stack{};
+  // Not set to zero: shapes are evaluated millions of times, and only what was pushed is read.
+  std::array<double, kMaxDepth> stack;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  stack[0] = 0;
   std::size_t size = 0;
   for (const Step& step : program_) {
     switch (step.code) {

@@ -162,9 +162,53 @@ class PathFinder {
   double without_inputs_ = 0;  ///< when operators that read nothing may start
 };
 
+bool reads_from(const BoundGraph& graph, const BoundOperator& op, int maker) {
+  const auto uses = graph.inputs(op);
+  return std::any_of(uses.begin(), uses.end(), [&](const TensorUse& use) {
+    return graph.tensors[static_cast<std::size_t>(use.tensor)].producer == maker;
+  });
+}
+
+/// The block's first operator reads what its last one made an iteration before.
+bool iterations_chain(const BoundGraph& graph, const BoundRepeat& repeat) {
+  const BoundOperator& first = graph.ops[static_cast<std::size_t>(repeat.first_op)];
+  for (int c = repeat.first_carry; c < repeat.first_carry + repeat.carry_count; ++c) {
+    const BoundCarry& carry = graph.carries[static_cast<std::size_t>(c)];
+    const int maker = graph.tensors[static_cast<std::size_t>(carry.made)].producer;
+    if (maker != repeat.first_op + repeat.op_count - 1) continue;
+    const auto uses = graph.inputs(first);
+    if (std::any_of(uses.begin(), uses.end(),
+                    [&](const TensorUse& use) { return use.tensor == carry.read; }))
+      return true;
+  }
+  return false;
+}
+
+/// Without blocks that never run.
+bool runs_as_chain(const BoundGraph& graph, const GraphFloors& floors) {
+  return floors.chain && std::none_of(graph.repeats.begin(), graph.repeats.end(),
+                                      [](const BoundRepeat& r) { return r.times < 1; });
+}
+
 }  // namespace
 
+bool is_chain(const BoundGraph& graph) {
+  for (std::size_t i = 1; i < graph.ops.size(); ++i) {
+    if (!reads_from(graph, graph.ops[i], static_cast<int>(i) - 1)) return false;
+  }
+  return std::all_of(graph.repeats.begin(), graph.repeats.end(), [&](const BoundRepeat& r) {
+    return r.op_count == 0 || iterations_chain(graph, r);
+  });
+}
+
 Seconds longest_path(const BoundGraph& graph, GraphFloors& floors, PathTime which) {
+  if (runs_as_chain(graph, floors)) {
+    Seconds sum(0);
+    for (const OperatorFloors& op : floors.ops) {
+      sum += (which == PathTime::cold ? op.cold.time() : op.any_overlapped) * op.times;
+    }
+    return sum;
+  }
   return Seconds(PathFinder(graph, floors, which).longest());
 }
 

@@ -75,6 +75,16 @@ Bytes hbm_bytes(const Demand& demand, const OnChip& chip, Residency residency) {
 
 Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency) {
   Floor floor;
+  fill_floor(demand, rates, chip, residency, floor);
+  return floor;
+}
+
+void fill_floor(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency,
+                Floor& floor) {
+  floor.count = 0;
+  floor.binding = floor.runner_up = -1;
+  floor.tie = floor.provisional = floor.memory_unknown = false;
+  floor.proven = true;
   for (const DemandEntry& entry : demand.list()) {
     Amount amount = entry.amount;
     // Cold, the port carries no more than HBM; where it is no slower it cannot bind.
@@ -95,7 +105,6 @@ Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Res
     floor.memory_unknown = demand.hbm_read + demand.hbm_write > Bytes(0);
   }
   rank_terms(floor);
-  return floor;
 }
 
 Seconds Floor::proven_time() const {

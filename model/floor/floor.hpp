@@ -70,6 +70,9 @@ struct Floor {
 };
 
 Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency);
+/// The same into a floor that is there already; terms beyond its count keep what they were.
+void fill_floor(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency,
+                Floor& floor);
 
 /// HBM bytes under a residency; `least_total` is the finite-memory bound of a matrix product.
 Bytes hbm_bytes(const Demand& demand, const OnChip& chip, Residency residency);

@@ -31,36 +31,51 @@ TrafficScale traffic_scale(const BoundGraph& graph, const BoundOperator& op,
           writes > Bytes(0) ? demand.hbm_write / writes : 0};
 }
 
-/// Bytes of tensors that enter the graph from outside, each once: the largest part any reader
-/// needs. Bytes of tensors that leave it: outputs and state that an operator writes. Where ranks
-/// share what a router decides, the mean rank: it exists for the whole graph.
-void fused_traffic(const BoundGraph& graph, const OnChip& chip, GraphFloors& result) {
+/// Bytes of tensors that enter the graph by this operator, and that leave it: outputs and state that
+/// it writes. Where ranks share what a router decides, the mean rank: it exists for the whole graph.
+void operator_border(const BoundGraph& graph, const OnChip& chip, std::size_t i,
+                     GraphFloors& result) {
+  const BoundOperator& op = graph.ops[i];
+  const auto uses = graph.inputs(op);
+  const std::span<double> entering(result.entering.data() + op.first_input, uses.size());
+  std::fill(entering.begin(), entering.end(), 0.0);
+  result.leaving[i] = 0;
+  if (op.times == 0) return;
+  const InputReads busiest(graph, op, chip);
+  const TrafficScale scale = traffic_scale(graph, op, busiest, result.ops[i].demand);
+  const bool routed = op.kind == OperatorKind::grouped_gemm;
+  const InputReads reads = routed ? InputReads(graph, op, chip, RankShare::mean) : busiest;
+  for (std::size_t k = 0; k < uses.size(); ++k) {
+    const BoundTensor& tensor = graph.tensors[static_cast<std::size_t>(uses[k].tensor)];
+    if (tensor.producer >= 0 || tensor.role == TensorRole::intermediate) continue;
+    // An operator touches no more instances than it has iterations.
+    entering[k] = reads.bytes(static_cast<int>(k)).in_base_units() * scale.read *
+                  std::min(tensor.copies, op.times);
+  }
+  Bytes written(0);
+  for (const TensorUse& use : graph.outputs(op)) {
+    const BoundTensor& tensor = graph.tensors[static_cast<std::size_t>(use.tensor)];
+    const bool leaves = tensor.role == TensorRole::output || tensor.role == TensorRole::state;
+    if (leaves && !use.again) {
+      written += tensor.bytes * scale.write * std::min(tensor.copies, op.times);
+    }
+  }
+  result.leaving[i] = written.in_base_units();
+}
+
+/// What enters the graph, each tensor once: the largest part any reader needs. What leaves it.
+void fused_traffic(const BoundGraph& graph, GraphFloors& result) {
   std::vector<double>& most_read = result.ready;  // scratch by tensor
   std::fill(most_read.begin(), most_read.end(), 0.0);
   Bytes written(0);
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const BoundOperator& op = graph.ops[i];
-    if (op.times == 0) continue;
-    const InputReads busiest(graph, op, chip);
-    const TrafficScale scale = traffic_scale(graph, op, busiest, result.ops[i].demand);
-    const bool routed = op.kind == OperatorKind::grouped_gemm;
-    const InputReads reads = routed ? InputReads(graph, op, chip, RankShare::mean) : busiest;
-    for (int k = 0; k < op.input_count; ++k) {
-      const auto t = static_cast<std::size_t>(graph.inputs(op)[static_cast<std::size_t>(k)].tensor);
-      const BoundTensor& tensor = graph.tensors[t];
-      if (tensor.producer >= 0 || tensor.role == TensorRole::intermediate) continue;
-      // An operator touches no more instances than it has iterations.
-      const double part =
-          reads.bytes(k).in_base_units() * scale.read * std::min(tensor.copies, op.times);
-      most_read[t] = std::max(most_read[t], part);
+    for (int k = op.first_input; k < op.first_input + op.input_count; ++k) {
+      const auto use = static_cast<std::size_t>(k);
+      double& most = most_read[static_cast<std::size_t>(graph.uses[use].tensor)];
+      most = std::max(most, result.entering[use]);
     }
-    for (const TensorUse& use : graph.outputs(op)) {
-      const BoundTensor& tensor = graph.tensors[static_cast<std::size_t>(use.tensor)];
-      const bool leaves = tensor.role == TensorRole::output || tensor.role == TensorRole::state;
-      if (leaves && !use.again) {
-        written += tensor.bytes * scale.write * std::min(tensor.copies, op.times);
-      }
-    }
+    written += Bytes(result.leaving[i]);
   }
   Bytes read(0);
   for (const double bytes : most_read) read += Bytes(bytes);
@@ -111,7 +126,7 @@ Bytes beyond(Bytes amount, Bytes kept) { return std::max(Bytes(0), amount - kept
 
 void fused_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
                   GraphFloors& result) {
-  fused_traffic(graph, chip, result);
+  fused_traffic(graph, result);
   const GraphDemand& fused = result.fused_demand;
   const Longest cold = largest_term(fused, fused.hbm_read + fused.hbm_write, rates);
   result.fused.cold = cold.time;
@@ -123,17 +138,22 @@ void fused_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chi
 }
 
 void operator_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
-                     GraphFloors& result) {
+                     std::size_t i, GraphFloors& result) {
+  OperatorFloors& op = result.ops[i];
+  op.demand = demand_of(graph, graph.ops[i], chip);
+  op.times = graph.ops[i].times;
+  fill_floor(op.demand, rates, chip, Residency::cold, op.cold);
+  fill_floor(op.demand, rates, chip, Residency::any_keep, op.any);
+  fill_floor(op.demand, rates, chip, Residency::any_all, result.overlapped);
+  op.any_overlapped = result.overlapped.time();
+  operator_border(graph, chip, i, result);
+}
+
+void serial_floors(const OnChip& chip, GraphFloors& result) {
   result.proven = true;
   result.any_known = chip.all_known;
   result.serial = {};
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    OperatorFloors& op = result.ops[i];
-    op.demand = demand_of(graph, graph.ops[i], chip);
-    op.times = graph.ops[i].times;
-    op.cold = floor_of(op.demand, rates, chip, Residency::cold);
-    op.any = floor_of(op.demand, rates, chip, Residency::any_keep);
-    op.any_overlapped = floor_of(op.demand, rates, chip, Residency::any_all).time();
+  for (const OperatorFloors& op : result.ops) {
     result.proven = result.proven && op.cold.proven;
     result.serial.cold += op.cold.time() * op.times;
     result.serial.any += op.any.time() * op.times;
@@ -173,6 +193,9 @@ void GraphDemand::add(ResourceId id, Amount amount) {
 
 void prepare(const BoundGraph& graph, GraphFloors& result) {
   result.ops.assign(graph.ops.size(), OperatorFloors{});
+  result.entering.assign(graph.uses.size(), 0);
+  result.leaving.assign(graph.ops.size(), 0);
+  result.chain = is_chain(graph);
   result.ready.assign(graph.tensors.size(), 0);
   result.work.assign(graph.tensors.size(), 0);
   int carries = 0;
@@ -181,9 +204,12 @@ void prepare(const BoundGraph& graph, GraphFloors& result) {
   result.matrix.assign(3 * side * side + 2 * side, 0);
 }
 
-void graph_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
+namespace {
+
+/// From the operators' floors to those of the graph.
+void whole_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
                   GraphFloors& result) {
-  operator_floors(graph, rates, chip, result);
+  serial_floors(chip, result);
   sum_demands(result);
   fused_floors(graph, rates, chip, result);
   critical_path_floors(graph, rates, result);
@@ -193,6 +219,21 @@ void graph_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chi
   result.fused.cold = without_rounding(result.fused.cold, result.critical_path.cold);
   result.serial.any = std::max(result.serial.any, result.critical_path.any);
   result.serial_binding = largest_serial_resource(result);
+}
+
+}  // namespace
+
+void graph_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
+                  GraphFloors& result) {
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) operator_floors(graph, rates, chip, i, result);
+  whole_floors(graph, rates, chip, result);
+}
+
+void graph_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
+                  std::span<const int> changed, GraphFloors& result) {
+  for (const int i : changed)
+    operator_floors(graph, rates, chip, static_cast<std::size_t>(i), result);
+  whole_floors(graph, rates, chip, result);
 }
 
 namespace {

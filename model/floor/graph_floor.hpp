@@ -55,6 +55,12 @@ struct GraphFloors {
   bool proven = true;
   bool any_known = true;  ///< caches known, so that any-residency floors have a memory term
 
+  /// Every operator waits for the one before it, whatever they take: known from the graph alone.
+  bool chain = false;
+  Floor overlapped;                ///< scratch: the floor whose time is any_overlapped
+  std::vector<double> entering;    ///< by use: bytes of a tensor that enters the graph, all iterations
+  std::vector<double> leaving;     ///< by operator: bytes that leave the graph, all iterations
+
   // Scratch of the longest path, kept so that evaluation allocates nothing.
   std::vector<double> ready;   ///< by tensor
   std::vector<double> work;    ///< by tensor
@@ -65,6 +71,9 @@ struct GraphFloors {
 void prepare(const BoundGraph& graph, GraphFloors& result);
 void graph_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
                   GraphFloors& result);
+/// The same where only the operators `changed` ask for other amounts since the last time.
+void graph_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
+                  std::span<const int> changed, GraphFloors& result);
 
 /// Fraction of the serial cold floor bound by each resource, largest first.
 struct Share {

@@ -78,6 +78,17 @@ Json launches_json(const Launches& launches) {
       .set("saved_s", launches.saved ? Json(launches.saved->in_base_units()) : Json());
 }
 
+/// An amount beyond 64 bits is no number.
+Json count_json(const ByteCount& bytes) {
+  return bytes.count() ? Json(*bytes.count()) : Json();
+}
+
+Json memory_json(const FusionResult& r) {
+  return Json::object()
+      .set("peak_intermediate_bytes_before", count_json(r.peak_before))
+      .set("peak_intermediate_bytes_after", r.peak_after ? count_json(*r.peak_after) : Json());
+}
+
 Json ratios_json(const FusionResult& r) {
   if (!r.after) return Json();
   const GraphFloors& a = r.before.floors;
@@ -116,6 +127,7 @@ Json document_json(const FuseReport& report, const std::vector<std::string>& ass
   for (const GroupFusion& group : r.groups)
     groups.push(group_json(group, report.machine->chip.keep_known));
   json.set("groups", std::move(groups)).set("launches", launches_json(r.launches));
+  json.set("memory", memory_json(r));
   json.set("before", json_of_total(r.before.floors, report.ranks));
   json.set("after", r.after ? json_of_total(r.after->floors, report.ranks) : Json());
   json.set("floor_ratio",
@@ -197,6 +209,8 @@ Section whole_section(const FuseReport& report) {
   row("serial floor, cold", a.serial.cold, b.serial.cold, true);
   row("serial floor, any residency", a.serial.any, b.serial.any, any);
   row("fused floor, cold", a.fused.cold, b.fused.cold, true);
+  table.rows.push_back({"intermediates alive at once", to_text(r.peak_before.to_bytes()),
+                        to_text(r.peak_after->to_bytes()), ""});
   table.rows.push_back({"launches (expectation only)", exact_text(r.launches.before),
                         exact_text(r.launches.after),
                         r.launches.saved ? "saves " + to_text(*r.launches.saved) : ""});
@@ -266,8 +280,13 @@ Document fuse_document(const FuseReport& report) {
   if (r.legal()) {
     doc.sections.push_back(whole_section(report));
   } else {
-    doc.sections.push_back({"As it is", {{"serial floor, cold", to_text(r.before.floors.serial.cold)}},
-                            {}, {}});
+    doc.sections.push_back(
+        {"As it is",
+         {{"serial floor, cold", to_text(r.before.floors.serial.cold)},
+          {"bound by", words_for(r.before.floors.serial_binding)},
+          {"intermediates alive at once", to_text(r.peak_before.to_bytes())}},
+         {},
+         {}});
   }
   doc.sections.push_back(
       {"Conditions and assumptions", {}, small_print_lines(notes, assumed), {}});

@@ -5,6 +5,7 @@
 
 #include "model/demand/input_reads.hpp"
 #include "model/input/diagnostic.hpp"
+#include "model/ledger/liveness.hpp"
 
 namespace floorline {
 
@@ -170,6 +171,8 @@ FusionResult result_of(Evaluation before, const Machine& machine, const FusionRu
     for (GroupFusion& group : result.groups) add_after(*result.after, machine.chip, group);
   }
   result.before = std::move(before);
+  result.peak_before = memory_of(result.before.bound).peak_intermediates;
+  if (result.after) result.peak_after = memory_of(result.after->bound).peak_intermediates;
   count_launches(machine.device, result);
   return result;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/evaluate.hpp"
+#include "model/quantity/byte_count.hpp"
 #include "model/rewrite/fuse_rules.hpp"
 #include "model/whatif/fusion_search.hpp"
 
@@ -54,6 +55,8 @@ struct FusionResult {
   std::vector<GroupFusion> groups;
   std::optional<FusionPlan> plan;  ///< of a search
   Launches launches;
+  ByteCount peak_before;  ///< most intermediates alive at one operator (model/ledger/liveness)
+  std::optional<ByteCount> peak_after;
   [[nodiscard]] bool legal() const { return after.has_value(); }
 };
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/quantity/unit_names.hpp"
+#include "model/workload/bound_graph_check.hpp"
 #include "model/workload/operator_agreement.hpp"
 
 namespace floorline {
@@ -41,8 +42,8 @@ double copies_of(const Tensor& tensor, double times) {
   return per_iteration && !tensor.shared ? times : 1;
 }
 
-bool fill_operator(const Operator& op, std::span<const double> values, BoundOperator& bound) {
-  bound.attributes.fill(std::numeric_limits<double>::quiet_NaN());
+/// Keys that an operator does not have stay as they are.
+bool refill_operator(const Operator& op, std::span<const double> values, BoundOperator& bound) {
   bool fine = true;
   for (const Attribute& a : op.attributes) {
     const double value = a.value.evaluate(values);
@@ -54,13 +55,14 @@ bool fill_operator(const Operator& op, std::span<const double> values, BoundOper
   return fine && bound.stated_work >= Flops(-1) && bound.stated_traffic >= Bytes(-1);
 }
 
+bool fill_operator(const Operator& op, std::span<const double> values, BoundOperator& bound) {
+  bound.attributes.fill(std::numeric_limits<double>::quiet_NaN());
+  return refill_operator(op, values, bound);
+}
+
 double key_or(const BoundOperator& op, Key key, double fallback) {
   const double value = op.attributes[static_cast<std::size_t>(key)];
   return std::isnan(value) ? fallback : value;
-}
-
-bool is_attention(OperatorKind kind) {
-  return kind == OperatorKind::attention || kind == OperatorKind::attention_backward;
 }
 
 /// A causal mask needs a key for each query; a window is one of a causal mask.
@@ -100,18 +102,6 @@ BoundOperator laid_out(const Operator& op, BoundGraph& bound) {
   b.sequence_count = static_cast<int>(op.sequences.size());
   bound.sequences.insert(bound.sequences.end(), op.sequences.begin(), op.sequences.end());
   return b;
-}
-
-/// visit(operator as written, its numbers): every operator, and the parts of fused ones.
-template <class Bound, class Visit>
-void each_operator(const OperatorGraph& graph, Bound& bound, Visit visit) {
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    visit(graph.ops[i], bound.ops[i]);
-    const auto first = static_cast<std::size_t>(bound.ops[i].first_part);
-    for (std::size_t k = 0; k < graph.ops[i].parts.size(); ++k) {
-      visit(graph.ops[i].parts[k], bound.parts[first + k]);
-    }
-  }
 }
 
 void lay_out(const OperatorGraph& graph, BoundGraph& bound) {
@@ -159,55 +149,6 @@ void apply_copies(const OperatorGraph& graph, BoundGraph& bound) {
   }
 }
 
-/// Products summed into one output: first the left factors x1…xp, then the weights w1…wp; k is the
-/// length of all inner products together (the gradient of what several projections read).
-bool summed_products_agree(const BoundGraph& bound, const BoundOperator& op, double k) {
-  const auto inputs = bound.inputs(op);
-  const std::size_t products = inputs.size() / 2;
-  if (products < 2 || inputs.size() != 2 * products || op.output_count != 1) return false;
-  const auto tensor = [&](const TensorUse& use) {
-    return bound.tensors[static_cast<std::size_t>(use.tensor)];
-  };
-  const double out = tensor(bound.outputs(op)[0]).elements;
-  double length = 0;
-  for (std::size_t i = 0; i < products; ++i) {
-    const BoundTensor& x = tensor(inputs[i]);
-    length += x.last_dim;
-    if ((x.elements / x.last_dim) * (tensor(inputs[products + i]).elements / x.last_dim) != out) {
-      return false;
-    }
-  }
-  return length == k;
-}
-
-/// |in|/k rows times |weight|/k columns is |out|, for some number of independent products.
-bool product_agrees(const BoundGraph& bound, const BoundOperator& op, double k) {
-  if (op.input_count < 2 || op.output_count < 1 || k == 0) return true;
-  if (summed_products_agree(bound, op, k)) return true;
-  const auto later = bound.inputs(op).subspan(1);
-  const bool all_made = std::all_of(later.begin(), later.end(), [&](const TensorUse& use) {
-    return bound.tensors[static_cast<std::size_t>(use.tensor)].role == TensorRole::intermediate;
-  });
-  const double in = bound.tensors[static_cast<std::size_t>(bound.inputs(op)[0].tensor)].elements;
-  double weight = 0;
-  for (const TensorUse& use : bound.inputs(op).subspan(1)) {
-    if (bound.tensors[static_cast<std::size_t>(use.tensor)].role == TensorRole::scale) continue;
-    if (bound.tensors[static_cast<std::size_t>(use.tensor)].role != TensorRole::intermediate ||
-        all_made) {
-      weight += bound.tensors[static_cast<std::size_t>(use.tensor)].elements;
-    }
-  }
-  double out = 0;
-  for (const TensorUse& use : bound.outputs(op)) {
-    out += bound.tensors[static_cast<std::size_t>(use.tensor)].elements;
-  }
-  const double batch = op.attributes[static_cast<std::size_t>(Key::batch)];
-  const double products = std::isnan(batch) ? 1 : batch;
-  if (out == 0 || in == 0) return true;
-  const double whole = (in / k) * (weight / k);
-  return whole == out || whole == out * products;
-}
-
 void explain_sizes(const OperatorGraph& graph, const BoundGraph& bound, Diagnostics& diagnostics) {
   for (const Tensor& tensor : graph.tensors) {
     BoundTensor scratch;
@@ -244,68 +185,6 @@ void explain_sizes(const OperatorGraph& graph, const BoundGraph& bound, Diagnost
   }
 }
 
-void explain_products(const OperatorGraph& graph, const BoundGraph& bound,
-                      Diagnostics& diagnostics) {
-  each_operator(graph, bound, [&](const Operator& written, const BoundOperator& op) {
-    if (op.kind != OperatorKind::gemm) return;
-    if (op.input_count == 0 || op.output_count == 0) {
-      diagnostics.add(written.at, "op." + written.name,
-                      "a matrix product needs inputs and an output");
-      return;
-    }
-    double k = op.attributes[static_cast<std::size_t>(Key::k)];
-    if (std::isnan(k))
-      k = bound.tensors[static_cast<std::size_t>(bound.inputs(op)[0].tensor)].last_dim;
-    if (product_agrees(bound, op, k)) return;
-    diagnostics.add(
-        written.at, "op." + written.name,
-        "the tensors do not agree with k = " + std::to_string(static_cast<long long>(k)) +
-            ": expected (first input / k) x (second input / k) elements in the output, "
-            "times batch if the second input has one matrix for each product");
-  });
-}
-
-/// What a fused attention kernel could not be: uneven heads, more new tokens than keys.
-void explain_attention(const OperatorGraph& graph, const BoundGraph& bound,
-                       Diagnostics& diagnostics) {
-  each_operator(graph, bound, [&](const Operator& written, const BoundOperator& op) {
-    if (!is_attention(op.kind)) return;
-    const auto key = [&op](Key k) { return op.attributes[static_cast<std::size_t>(k)]; };
-    const auto complain = [&](const char* what) {
-      diagnostics.add(written.at, "op." + written.name, what);
-    };
-    const double q_heads = key(Key::q_heads);
-    const double kv_heads = key(Key::kv_heads);
-    if (kv_heads < 1 && q_heads > 0) complain("kv_heads is below 1; expected key and value heads");
-    if (kv_heads > 0 && std::fmod(q_heads, kv_heads) != 0) {
-      complain("q_heads is no multiple of kv_heads; expected equal groups of query heads");
-    }
-    const bool causal = !(key(Key::causal) == 0);
-    if (causal && key(Key::q_len) > key(Key::kv_len)) {
-      complain("q_len is above kv_len; kv_len counts the new tokens too (or say causal=0)");
-    }
-    for (const SequenceGroup& s : bound.sequences_of(op)) {
-      if (causal && s.q_len > s.kv_len) complain("a sequence has q_len above kv_len");
-    }
-  });
-}
-
-/// What an iteration makes must be what the next one reads: as many elements of the same storage.
-void explain_carries(const OperatorGraph& graph, const BoundGraph& bound,
-                     Diagnostics& diagnostics) {
-  for (const Repeat& repeat : graph.repeats) {
-    for (const auto& [made, read] : repeat.carry) {
-      const BoundTensor& a = bound.tensors[index(made)];
-      const BoundTensor& b = bound.tensors[index(read)];
-      if (a.elements == b.elements && a.dtype == b.dtype) continue;
-      diagnostics.add(repeat.at, "repeat." + repeat.name + ".carry",
-                      "\"" + graph.tensors[index(made)].name + "\" and \"" +
-                          graph.tensors[index(read)].name +
-                          "\" differ in elements or dtype; expected the same");
-    }
-  }
-}
-
 }  // namespace
 
 bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values, BoundGraph& bound) {
@@ -325,6 +204,96 @@ bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values, B
   return fine;
 }
 
+namespace {
+
+bool uses_any(const Expression& e, std::span<const int> slots) {
+  return std::any_of(slots.begin(), slots.end(), [&e](int slot) { return e.uses(slot); });
+}
+
+bool keys_use(const Operator& op, std::span<const int> slots) {
+  const auto part_uses = [slots](const Operator& part) { return keys_use(part, slots); };
+  return std::any_of(op.attributes.begin(), op.attributes.end(),
+                     [slots](const Attribute& a) { return uses_any(a.value, slots); }) ||
+         (op.stated_work && uses_any(*op.stated_work, slots)) ||
+         (op.stated_traffic && uses_any(*op.stated_traffic, slots)) ||
+         std::any_of(op.parts.begin(), op.parts.end(), part_uses);
+}
+
+/// The operator and, of a fused one, its parts.
+template <class Visit>
+void with_parts(const Operator& op, BoundOperator& b, BoundGraph& bound, Visit visit) {
+  visit(op, b);
+  for (std::size_t k = 0; k < op.parts.size(); ++k)
+    visit(op.parts[k], bound.parts[static_cast<std::size_t>(b.first_part) + k]);
+}
+
+}  // namespace
+
+Touched touched_by(const OperatorGraph& graph, const BoundGraph& bound,
+                   std::span<const int> slots) {
+  Touched touched;
+  std::vector<bool> changes(graph.tensors.size(), false);
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    for (const Expression& dim : graph.tensors[t].shape) changes[t] = changes[t] || uses_any(dim, slots);
+    if (changes[t]) touched.tensors.push_back(static_cast<int>(t));
+  }
+  std::vector<bool> repeats(graph.repeats.size(), false);
+  for (std::size_t r = 0; r < graph.repeats.size(); ++r) {
+    repeats[r] = uses_any(graph.repeats[r].times, slots);
+    if (repeats[r]) touched.repeats.push_back(static_cast<int>(r));
+  }
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const Operator& op = graph.ops[i];
+    const auto changed = [&changes](TensorId t) { return changes[index(t)]; };
+    const auto tensors_change = [&changed](const Operator& o) {
+      return std::any_of(o.inputs.begin(), o.inputs.end(), changed) ||
+             std::any_of(o.outputs.begin(), o.outputs.end(), changed);
+    };
+    const bool keys = keys_use(op, slots);
+    const int block = bound.ops[i].repeat;
+    const bool often = block >= 0 && repeats[static_cast<std::size_t>(block)];
+    const bool tensors = tensors_change(op) ||
+                         std::any_of(op.parts.begin(), op.parts.end(), tensors_change);
+    if (keys) touched.ops.push_back(static_cast<int>(i));
+    if (keys || often || tensors) touched.demands.push_back(static_cast<int>(i));
+  }
+  return touched;
+}
+
+bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values,
+            const Touched& touched, BoundGraph& bound) {
+  bool fine = true;
+  for (const int t : touched.tensors) {
+    const auto i = static_cast<std::size_t>(t);
+    fine = measure(graph.tensors[i], symbol_values, bound.tensors[i]) && fine;
+  }
+  for (const int o : touched.ops) {
+    const auto i = static_cast<std::size_t>(o);
+    with_parts(graph.ops[i], bound.ops[i], bound, [&](const Operator& op, BoundOperator& b) {
+      fine = refill_operator(op, symbol_values, b) && fine;
+    });
+  }
+  for (const int o : touched.demands) {
+    const auto i = static_cast<std::size_t>(o);
+    with_parts(graph.ops[i], bound.ops[i], bound, [&](const Operator&, BoundOperator& b) {
+      fine = fine && mask_agrees(bound, b) && contradiction(bound, b) == nullptr;
+    });
+  }
+  for (const int r : touched.repeats) {
+    const auto i = static_cast<std::size_t>(r);
+    bound.repeats[i].times = graph.repeats[i].times.evaluate(symbol_values);
+    fine = fine && is_size(bound.repeats[i].times);
+  }
+  if (!touched.repeats.empty()) apply_copies(graph, bound);
+  return fine;
+}
+
+bool agrees(const OperatorGraph& graph, const BoundGraph& bound) {
+  bool fine = true;
+  check_agreement(graph, bound, [&fine](const auto&...) { fine = false; });
+  return fine;
+}
+
 BoundGraph bind(const OperatorGraph& graph) {
   if (graph.ops.empty()) {
     throw InputError(Diagnostic{{}, "op", "this graph has no operators; expected at least one"});
@@ -339,9 +308,9 @@ BoundGraph bind(const OperatorGraph& graph) {
                       "the sizes of this graph are out of range");
     }
   } else {
-    explain_products(graph, bound, diagnostics);
-    explain_attention(graph, bound, diagnostics);
-    explain_carries(graph, bound, diagnostics);
+    check_agreement(graph, bound, [&](const Position& at, const std::string& key, const auto& what) {
+      diagnostics.add(at, key, what());
+    });
   }
   diagnostics.throw_if_any();
   return bound;

@@ -86,11 +86,28 @@ struct BoundGraph {
   }
 };
 
+/// What of a bound graph depends on some of its symbols, so that new values of these redo no more
+/// than they have to.
+struct Touched {
+  std::vector<int> tensors;
+  std::vector<int> ops;      ///< whose keys or stated amounts depend on them
+  std::vector<int> repeats;  ///< whose number of iterations does
+  std::vector<int> demands;  ///< operators whose keys, tensors or iterations do
+};
+Touched touched_by(const OperatorGraph& graph, const BoundGraph& bound, std::span<const int> slots);
+
+/// What bind() also refuses, for arrays that were bound before: products whose tensors do not agree with
+/// their k, uneven heads, carried tensors that differ.
+bool agrees(const OperatorGraph& graph, const BoundGraph& bound);
+
 /// Numbers for every shape and key. Throws InputError: a size that is negative, not a whole number
 /// or beyond 2^53, a product whose tensors do not agree with its k, keys that contradict.
 BoundGraph bind(const OperatorGraph& graph);
 /// The same arrays with the numbers of `symbol_values` (by slot). False when a size is bad; nothing
 /// is allocated.
 bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values, BoundGraph& bound);
+/// The same where no other symbols than those of `touched` have new values since the last time.
+bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values,
+            const Touched& touched, BoundGraph& bound);
 
 }  // namespace floorline

@@ -5,6 +5,9 @@
 //   fusion/runs 1000   1,000 operators that hang together
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <chrono>
+
 #include "model/device/device_file.hpp"
 #include "model/whatif/fusion_search.hpp"
 #include "tests/whatif/random_fusable.hpp"

@@ -9,6 +9,7 @@
 #include <new>
 #include <vector>
 
+#include "model/sweep/sweep.hpp"
 #include "tests/demand/one_op.hpp"
 #include "tests/floor/test_machine.hpp"
 
@@ -196,5 +197,18 @@ TEST_SUITE("floor") {
     CHECK(fine);
     CHECK(allocations == 0);
     CHECK(evaluation.floors.serial.cold > before);
+  }
+
+  TEST_CASE("a sweep allocates as much for 40 chunks as for 4") {
+    const auto counted = [](std::uint64_t points) {
+      std::vector<GridAxis> axes{GridAxis::parse("rows=128..512:+128"),
+                                 GridAxis::parse("layers=1..1e6:+1")};
+      Sweep sweep({large_graph(), {}}, {round_machine().device}, {}, Grid(std::move(axes), 1));
+      sweep.run({0, 1}, [](std::span<const SweepRow>) { return true; });
+      const Counted all;
+      sweep.run({0, points}, [](std::span<const SweepRow>) { return true; });
+      return Counted::so_far();
+    };
+    CHECK(counted(4 * Sweep::kChunk) == counted(40 * Sweep::kChunk));
   }
 }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tensors of a bound graph must say alike: factors of products, heads, carried tensors.
+// wrong(position, key path, text on demand) is called for each contradiction. Internal to bound_graph.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "model/workload/bound_graph.hpp"
+
+namespace floorline {
+
+/// visit(operator as written, its numbers): every operator, and the parts of fused ones.
+template <class Bound, class Visit>
+void each_operator(const OperatorGraph& graph, Bound& bound, Visit visit) {
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    visit(graph.ops[i], bound.ops[i]);
+    const auto first = static_cast<std::size_t>(bound.ops[i].first_part);
+    for (std::size_t k = 0; k < graph.ops[i].parts.size(); ++k) {
+      visit(graph.ops[i].parts[k], bound.parts[first + k]);
+    }
+  }
+}
+
+inline bool is_attention(OperatorKind kind) {
+  return kind == OperatorKind::attention || kind == OperatorKind::attention_backward;
+}
+
+/// Products summed into one output: first the left factors x1…xp, then the weights w1…wp; k is the
+/// length of all inner products together (the gradient of what several projections read).
+inline bool summed_products_agree(const BoundGraph& bound, const BoundOperator& op, double k) {
+  const auto inputs = bound.inputs(op);
+  const std::size_t products = inputs.size() / 2;
+  if (products < 2 || inputs.size() != 2 * products || op.output_count != 1) return false;
+  const auto tensor = [&](const TensorUse& use) {
+    return bound.tensors[static_cast<std::size_t>(use.tensor)];
+  };
+  const double out = tensor(bound.outputs(op)[0]).elements;
+  double length = 0;
+  for (std::size_t i = 0; i < products; ++i) {
+    const BoundTensor& x = tensor(inputs[i]);
+    length += x.last_dim;
+    if ((x.elements / x.last_dim) * (tensor(inputs[products + i]).elements / x.last_dim) != out) {
+      return false;
+    }
+  }
+  return length == k;
+}
+
+/// |in|/k rows times |weight|/k columns is |out|, for some number of independent products.
+inline bool product_agrees(const BoundGraph& bound, const BoundOperator& op, double k) {
+  if (op.input_count < 2 || op.output_count < 1 || k == 0) return true;
+  if (summed_products_agree(bound, op, k)) return true;
+  const auto later = bound.inputs(op).subspan(1);
+  const bool all_made = std::all_of(later.begin(), later.end(), [&](const TensorUse& use) {
+    return bound.tensors[static_cast<std::size_t>(use.tensor)].role == TensorRole::intermediate;
+  });
+  const double in = bound.tensors[static_cast<std::size_t>(bound.inputs(op)[0].tensor)].elements;
+  double weight = 0;
+  for (const TensorUse& use : bound.inputs(op).subspan(1)) {
+    if (bound.tensors[static_cast<std::size_t>(use.tensor)].role == TensorRole::scale) continue;
+    if (bound.tensors[static_cast<std::size_t>(use.tensor)].role != TensorRole::intermediate ||
+        all_made) {
+      weight += bound.tensors[static_cast<std::size_t>(use.tensor)].elements;
+    }
+  }
+  double out = 0;
+  for (const TensorUse& use : bound.outputs(op)) {
+    out += bound.tensors[static_cast<std::size_t>(use.tensor)].elements;
+  }
+  const double batch = op.attributes[static_cast<std::size_t>(Key::batch)];
+  const double products = std::isnan(batch) ? 1 : batch;
+  if (out == 0 || in == 0) return true;
+  const double whole = (in / k) * (weight / k);
+  return whole == out || whole == out * products;
+}
+
+template <class Wrong>
+void check_products(const OperatorGraph& graph, const BoundGraph& bound, Wrong wrong) {
+  each_operator(graph, bound, [&](const Operator& written, const BoundOperator& op) {
+    if (op.kind != OperatorKind::gemm) return;
+    if (op.input_count == 0 || op.output_count == 0) {
+      wrong(written, [] { return std::string("a matrix product needs inputs and an output"); });
+      return;
+    }
+    double k = op.attributes[static_cast<std::size_t>(Key::k)];
+    if (std::isnan(k))
+      k = bound.tensors[static_cast<std::size_t>(bound.inputs(op)[0].tensor)].last_dim;
+    if (product_agrees(bound, op, k)) return;
+    wrong(written, [k] {
+      return "the tensors do not agree with k = " + std::to_string(static_cast<long long>(k)) +
+             ": expected (first input / k) x (second input / k) elements in the output, "
+             "times batch if the second input has one matrix for each product";
+    });
+  });
+}
+
+/// What a fused attention kernel could not be: uneven heads, more new tokens than keys.
+template <class Wrong>
+void check_attention(const OperatorGraph& graph, const BoundGraph& bound, Wrong wrong) {
+  each_operator(graph, bound, [&](const Operator& written, const BoundOperator& op) {
+    if (!is_attention(op.kind)) return;
+    const auto key = [&op](Key k) { return op.attributes[static_cast<std::size_t>(k)]; };
+    const auto complain = [&](const char* what) {
+      wrong(written, [what] { return std::string(what); });
+    };
+    const double q_heads = key(Key::q_heads);
+    const double kv_heads = key(Key::kv_heads);
+    if (kv_heads < 1 && q_heads > 0) complain("kv_heads is below 1; expected key and value heads");
+    if (kv_heads > 0 && std::fmod(q_heads, kv_heads) != 0) {
+      complain("q_heads is no multiple of kv_heads; expected equal groups of query heads");
+    }
+    const bool causal = !(key(Key::causal) == 0);
+    if (causal && key(Key::q_len) > key(Key::kv_len)) {
+      complain("q_len is above kv_len; kv_len counts the new tokens too (or say causal=0)");
+    }
+    for (const SequenceGroup& s : bound.sequences_of(op)) {
+      if (causal && s.q_len > s.kv_len) complain("a sequence has q_len above kv_len");
+    }
+  });
+}
+
+template <class Wrong>
+void check_agreement(const OperatorGraph& graph, const BoundGraph& bound, Wrong wrong) {
+  const auto operator_wrong = [&](const Operator& op, const auto& what) {
+    wrong(op.at, "op." + op.name, what);
+  };
+  check_products(graph, bound, operator_wrong);
+  check_attention(graph, bound, operator_wrong);
+  // What an iteration makes must be what the next one reads: as many elements of the same storage.
+  for (const Repeat& repeat : graph.repeats) {
+    for (const auto& [made, read] : repeat.carry) {
+      const BoundTensor& a = bound.tensors[index(made)];
+      const BoundTensor& b = bound.tensors[index(read)];
+      if (a.elements == b.elements && a.dtype == b.dtype) continue;
+      const std::string names = "\"" + graph.tensors[index(made)].name + "\" and \"" +
+                                graph.tensors[index(read)].name + "\"";
+      wrong(repeat.at, "repeat." + repeat.name + ".carry",
+            [&names] { return names + " differ in elements or dtype; expected the same"; });
+    }
+  }
+}
+
+}  // namespace floorline
