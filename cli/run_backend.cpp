@@ -11,6 +11,7 @@
 #include "cli/output.hpp"
 #include "model/input/diagnostic.hpp"
 #include "validation/experiment/cpu/cpu_backend.hpp"
+#include "validation/experiment/cuda/cuda_backend.hpp"
 #include "validation/experiment/method.hpp"
 #include "validation/experiment/runner.hpp"
 #include "validation/hypothesis/experiment_name.hpp"
@@ -104,6 +105,19 @@ std::unique_ptr<Backend> open_cpu(const DeviceOptions& device) {
   return make_cpu_backend(options);
 }
 
+/// What is missing on this machine is said first; then which file describes the device.
+std::unique_ptr<Backend> open_cuda(const DeviceOptions& device) {
+  if (const std::string why = why_no_cuda(); !why.empty()) throw MeasurementError(why);
+  const std::vector<std::string> names = device_list(device);
+  if (names.size() != 1) {
+    throw InputError(Diagnostic{position_in("command line"), "--device",
+                                "expected the one that describes this machine's GPU, such as "
+                                "h200_sxm (floorline devices lists them)"});
+  }
+  DeviceSpec spec = load_device(names.front(), device_path(device.device_path));
+  return make_cuda_backend(machine_of(std::move(spec), clocks_of(device)));
+}
+
 }  // namespace
 
 std::unique_ptr<BackendRunner> open_backend(const std::string& name, bool quick,
@@ -115,7 +129,7 @@ std::unique_ptr<BackendRunner> open_backend(const std::string& name, bool quick,
                                     "; expected cpu or cuda"});
   }
   if (name == "cpu") return std::make_unique<ExperimentRunner>(open_cpu(device), quick);
-  throw MeasurementError("the cuda backend is not built into this program");
+  return std::make_unique<ExperimentRunner>(open_cuda(device), quick);
 }
 
 }  // namespace floorline

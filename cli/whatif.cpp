@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // floorline whatif: what changes would buy, before anyone makes them.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "cli/command_line.hpp"
+#include "cli/hypothesis_case.hpp"
 #include "cli/locate.hpp"
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
@@ -12,6 +14,7 @@
 #include "model/input/diagnostic.hpp"
 #include "model/report/graph_document.hpp"
 #include "model/report/whatif_document.hpp"
+#include "model/whatif/fusion.hpp"
 
 namespace floorline {
 
@@ -27,6 +30,7 @@ struct WhatifOptions {
   std::vector<std::string> measured;
   std::vector<std::string> points;
   std::string emit;
+  std::string record;
   bool rank = false;
   int top = 0;
   bool explain = false;
@@ -117,10 +121,53 @@ void check_emit(const WhatifOptions& options) {
     refuse("--emit", "writes JSON, which graph files may be; expected a name that ends in .json");
 }
 
+constexpr std::size_t kMostFusions = 6;  // of the ranking; the search may find hundreds
+
+/// Each group of the best search by itself, those that save most.
+std::vector<FusionOffer> fusion_offers(const OperatorGraph& graph, const Machine& machine) {
+  const FusionResult best = fuse_best(evaluate(graph, machine), machine);
+  std::vector<const GroupFusion*> groups;
+  for (const GroupFusion& group : best.groups) {
+    if (group.after) groups.push_back(&group);
+  }
+  const auto saving = [](const GroupFusion* g) {
+    return (g->before.cold - g->after->cold) * g->times;
+  };
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](const auto* a, const auto* b) { return saving(a) > saving(b); });
+  if (groups.size() > kMostFusions) groups.resize(kMostFusions);
+  std::vector<FusionOffer> offers;
+  for (const GroupFusion* group : groups) {
+    FusionResult alone = fuse_groups(evaluate(graph, machine), machine, {group->operators});
+    if (alone.legal()) offers.push_back({group->name, std::move(alone.after->graph)});
+  }
+  return offers;
+}
+
+/// The question as a hypothesis that can be run: one variable, predicted by the floors.
+std::string hypothesis_text(const WhatifOptions& options) {
+  HypothesisDraft draft;
+  draft.op = options.workload.op;
+  draft.workload = options.workload.workload;
+  draft.set = options.workload.set;
+  draft.device = device_list(options.device).front();
+  draft.changes = options.changes;
+  return drafted_text(draft,
+                      {options.device, options.workload.workload_path, nullptr, Scale::device});
+}
+
+void check_record(const WhatifOptions& options) {
+  if (options.record.empty()) return;
+  if (options.numbers.given()) refuse("--record", "a kernel by numbers has nothing that could run");
+  if (options.changes.empty() || !options.removed.empty())
+    refuse("--record", "writes a hypothesis about changes by --change; expected at least one");
+}
+
 int whatif(const WhatifOptions& options) {
   format_of(options.output);
   if (options.top < 0) refuse("--top", "expected a number of rows above zero");
   check_emit(options);
+  check_record(options);
   WhatifInputs inputs;
   inputs.workload = options.workload.op.empty() ? options.workload.workload : options.workload.op;
   inputs.set = options.workload.set;
@@ -143,9 +190,11 @@ int whatif(const WhatifOptions& options) {
   if (!question.measured.given.empty())
     question.measured.whole = whole_time(question.measured.given, situation);
   question.measured.token_rate = is_token_rate(question.measured.given);
+  question.ranking.fusion = fusion_offers;
   const Whatif result = ask(situation, question);
   const Document document = whatif_document(inputs, result);
   if (!options.emit.empty()) emit_graph(options, result);
+  if (!options.record.empty()) write_file(options.record, "--record", hypothesis_text(options));
   print(document, options.output);
   return result.measured && result.measured->impossible ? 1 : 0;
 }
@@ -183,6 +232,8 @@ void add_whatif(CLI::App& app, Action& action) {
                  "formula, numbers, origins and file positions of every term, before and after");
   verb->add_option("--emit", options->emit,
                    "write the changed graph (JSON), which every other command reads");
+  verb->add_option("--record", options->record,
+                   "write the change as a hypothesis file, ready for floorline validate");
   add_output_options(*verb, options->output);
   verb->callback([options, &action] { action = [options] { return whatif(*options); }; });
 }

@@ -144,7 +144,14 @@ class CudaBackend : public Backend {
 
 }  // namespace
 
-std::string why_no_cuda() { return ""; }
+std::string why_no_cuda() {
+  try {
+    device_count();
+    return "";
+  } catch (const MeasurementError& error) {
+    return error.what();
+  }
+}
 
 std::unique_ptr<Backend> make_cuda_backend(Machine machine, int ordinal) {
   return std::make_unique<CudaBackend>(std::move(machine), ordinal);

@@ -12,7 +12,7 @@ namespace floorline {
 /// Throws MeasurementError: CUDA not built in, no driver, no such device, or a contradiction.
 std::unique_ptr<Backend> make_cuda_backend(Machine machine, int ordinal = 0);
 
-/// "" when CUDA is built in, else why not.
+/// "" when CUDA is built in and a device is there, else what is missing.
 std::string why_no_cuda();
 
 }  // namespace floorline
