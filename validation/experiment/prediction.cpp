@@ -67,6 +67,7 @@ class GraphText {
     return *this;
   }
   /// `more` holds further lines of the operator.
+  // NOLINTNEXTLINE(readability-function-size): an operator of a graph file, key by key
   GraphText& op(const std::string& name, const std::string& kind, const std::string& inputs,
                 const std::string& output, Precision compute, const std::string& more = "") {
     text_ += "\n[[op]]\nname = \"" + name + "\"\nkind = \"" + kind + "\"\ninputs = [" + inputs +

@@ -37,7 +37,8 @@ class CpuExperiment final : public PreparedExperiment {
         sets_(sets),
         pool_(pool),
         broken_(broken),
-        buffers_(spec, data, plan_, sets, std::max<std::int64_t>(pool.workers(), kParts), spare) {}
+        buffers_(spec, data, plan_, {sets, std::max<std::int64_t>(pool.workers(), kParts), spare}) {
+  }
 
   void call(std::int64_t set) override {
     const cpu::KernelArguments& arguments = buffers_.arguments(set);
@@ -115,10 +116,10 @@ class CpuBackend final : public Backend {
                       std::to_string(pool_.workers()) + " processors");
     }
     if (!cpu::temperature_celsius())
-      notes.push_back("temperature not collected: no sensor in sysfs");
-    notes.push_back("power not collected");
+      notes.emplace_back("temperature not collected: no sensor in sysfs");
+    notes.emplace_back("power not collected");
     if (identity_.hypervisor)
-      notes.push_back("a virtual machine: its host's other work is not seen");
+      notes.emplace_back("a virtual machine: its host's other work is not seen");
     return notes;
   }
   [[nodiscard]] Scale scale() const override { return Scale::host; }
