@@ -96,6 +96,7 @@ void add_norm_tensors(GraphText& graph, const ExperimentPrecision& p) {
 
 /// mean: n additions; variance: subtract, square, add; normalize: subtract, times the inverse
 /// deviation, times scale, plus shift (workloads/layernorm_three_kernels.toml).
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): from, then to
 void add_norm_operators(GraphText& graph, const std::string& from, const std::string& to,
                         Precision compute) {
   const std::string x = "\"" + from + "\"";

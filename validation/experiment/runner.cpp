@@ -115,6 +115,7 @@ std::int64_t unit_length(const ExperimentSpec& spec) {
 }
 
 /// A place within [0, length) that depends on the seed and the stratum only.
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): as in the comment
 std::int64_t place(std::uint64_t seed, std::int64_t stratum, std::int64_t length) {
   std::uint64_t z = seed + static_cast<std::uint64_t>(stratum) * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
@@ -227,6 +228,7 @@ Rotation rotation_of(const ExperimentSpec& spec, const OnChip& chip, const Metho
   return rotation;
 }
 
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): named in the header
 std::vector<std::int64_t> elements_to_check(const ExperimentSpec& spec, std::int64_t output_size,
                                             std::int64_t most_work, std::uint64_t seed) {
   std::vector<std::int64_t> elements;

@@ -46,6 +46,7 @@ class CpuExperiment final : public PreparedExperiment {
       for (const cpu::Kernel kernel : plan_.kernels) region(kernel, arguments);
     }
   }
+  // NOLINTNEXTLINE(bugprone-easily-swappable-parameters): the interface
   Seconds time_calls(std::int64_t first_set, std::int64_t calls) override {
     const Clock::time_point start = Clock::now();
     for (std::int64_t i = 0; i < calls; ++i) call((first_set + i) % sets_);

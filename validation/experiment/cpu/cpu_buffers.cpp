@@ -83,6 +83,7 @@ Precision format_of(const ExperimentSpec& spec, std::size_t input, std::size_t i
 class Layout {
  public:
   /// `shift` bytes beside the alignment: what the offset of an experiment asks for.
+  // NOLINTNEXTLINE(bugprone-easily-swappable-parameters): two amounts of bytes
   std::int64_t place(std::int64_t bytes, std::int64_t shift) {
     const std::int64_t at = next_ + count_ * kSkew + shift;
     ++count_;

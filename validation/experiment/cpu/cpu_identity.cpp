@@ -47,6 +47,7 @@ std::optional<std::int64_t> whole(const std::string& text) {
 }
 
 /// The value of a line "key : value"; the first one.
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): text, then key
 std::string cpuinfo_value(const std::string& cpuinfo, const std::string& key) {
   std::istringstream lines(cpuinfo);
   for (std::string line; std::getline(lines, line);) {
