@@ -103,6 +103,23 @@ CaseRun predict_case(const HypothesisCase& c, const CaseLookup& lookup, Hypothes
   return predicted;
 }
 
+/// What the claim says of the baseline, beside what the engine says.
+void compare_limit(HypothesisRun& run) {
+  const std::string& claimed = run.hypothesis.claimed_limit;
+  const std::optional<ResourceId> id = resource_from(claimed);
+  const CaseFloors& floors = run.baseline.floors;
+  if (!id) {
+    run.notes.push_back("claimed limit " + claimed + ": no rate bounds it, so no floor judges it");
+  } else if (floors.term(*id) == nullptr) {
+    run.notes.push_back("claimed limit " + claimed +
+                        ": the engine finds no work of the baseline for it, so nothing judges it");
+  } else if (floors.binding && *floors.binding != *id) {
+    run.notes.push_back("claimed limit " + claimed +
+                        ": the engine's floor of the baseline is bound by " +
+                        name_of(*floors.binding));
+  }
+}
+
 [[noreturn]] void refuse(const std::string& why) {
   throw InputError(Diagnostic{position_in("command line"), "--observed", why});
 }
@@ -128,8 +145,17 @@ void add_bytes(const std::string& name, const std::string& value, CaseRun& c) {
   c.observed.hbm_bytes = typed_observation("hbm_bytes", MeasurandKind::bytes, typed_bytes(value));
 }
 
+/// Read as --measured reads it; a mistake is told of the flag that was given.
+Seconds typed_time(const std::string& name, const std::string& value, const CaseFloors& floors) {
+  try {
+    return measured_time(value, {floors.work, floors.hbm_counted, 0});
+  } catch (const InputError& error) {
+    refuse(name + ": " + error.diagnostics().front().message);
+  }
+}
+
 void add_time(const std::string& name, const std::string& value, CaseRun& c) {
-  const Seconds time = measured_time(value, {c.floors.work, c.floors.hbm_counted, 0});
+  const Seconds time = typed_time(name, value, c.floors);
   Observation o = typed_observation("time", MeasurandKind::time, time.in_base_units());
   if (!c.observed.time) {
     c.observed.time = std::move(o);
@@ -147,6 +173,7 @@ HypothesisRun predict(Hypothesis hypothesis, const CaseLookup& lookup) {
   run.hypothesis = std::move(hypothesis);
   run.baseline = predict_case(run.hypothesis.baseline, lookup, run);
   run.variant = predict_case(run.hypothesis.variant, lookup, run);
+  compare_limit(run);
   add_lines(run.hypothesis.notes, run.notes);
   return run;
 }

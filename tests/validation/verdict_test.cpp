@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <random>
 
 #include "model/workload/op_text.hpp"
 #include "tests/floor/test_machine.hpp"
@@ -368,6 +369,30 @@ TEST_SUITE("validation") {
     CHECK(*engine_amount(PredictedAmount::time, before, after) == doctest::Approx(134.250496 * us));
     CHECK(*engine_amount(PredictedAmount::hbm_share, before, after) == doctest::Approx(1));
     CHECK(*engine_amount(PredictedAmount::bandwidth, before, after) == doctest::Approx(1e12));
+  }
+
+  TEST_CASE("more spread around the same medians never makes a verdict, it only takes one away") {
+    std::mt19937_64 random(11);
+    std::uniform_real_distribution<double> share(0, 1);
+    int kept = 0;
+    for (int i = 0; i < 2000; ++i) {
+      CAPTURE(i);
+      const double low = 0.5 + share(random);
+      Hypothesis h = predicting("interval = [1, 1]");
+      h.prediction.low = low;
+      h.prediction.high = low + 0.3 * share(random);
+      const double before = (250 + 100 * share(random)) * us;
+      const double after = (250 + 100 * share(random)) * us;
+      const double narrow = 5 * us * share(random);
+      const double wide = narrow + 20 * us * share(random);
+      const Verdict first =
+          judged(h, run(observed(before, narrow), observed(after, narrow))).prediction;
+      const Verdict second =
+          judged(h, run(observed(before, wide), observed(after, wide))).prediction;
+      CHECK((second == first || second == Verdict::inconclusive));
+      if (second == first && first != Verdict::inconclusive) ++kept;
+    }
+    CHECK(kept > 200);  // the property was not empty
   }
 
   TEST_CASE("verdicts read back by name") {
