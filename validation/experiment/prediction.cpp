@@ -67,6 +67,7 @@ class GraphText {
     return *this;
   }
   /// `more` holds further lines of the operator.
+  // NOLINTNEXTLINE(readability-function-size): an operator of a graph file, key by key
   GraphText& op(const std::string& name, const std::string& kind, const std::string& inputs,
                 const std::string& output, Precision compute, const std::string& more = "") {
     text_ += "\n[[op]]\nname = \"" + name + "\"\nkind = \"" + kind + "\"\ninputs = [" + inputs +
@@ -95,6 +96,7 @@ void add_norm_tensors(GraphText& graph, const ExperimentPrecision& p) {
 
 /// mean: n additions; variance: subtract, square, add; normalize: subtract, times the inverse
 /// deviation, times scale, plus shift (workloads/layernorm_three_kernels.toml).
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): from, then to
 void add_norm_operators(GraphText& graph, const std::string& from, const std::string& to,
                         Precision compute) {
   const std::string x = "\"" + from + "\"";

@@ -110,6 +110,7 @@ std::int64_t output_size(const ExperimentSpec& spec) {
   }
 }
 
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): rows, then count
 std::vector<std::int32_t> permutation(std::int64_t rows, std::int64_t count, Random& random) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
   std::iota(order.begin(), order.end(), 0);
@@ -239,6 +240,7 @@ double product_element(const ExperimentSpec& spec, const ExperimentData& data,
   return sum;
 }
 
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): value, then count
 double chain_element(double value, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     value = value * static_cast<double>(kChainFactor) + static_cast<double>(kChainOffset);

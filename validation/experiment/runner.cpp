@@ -115,6 +115,7 @@ std::int64_t unit_length(const ExperimentSpec& spec) {
 }
 
 /// A place within [0, length) that depends on the seed and the stratum only.
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): as in the comment
 std::int64_t place(std::uint64_t seed, std::int64_t stratum, std::int64_t length) {
   std::uint64_t z = seed + static_cast<std::uint64_t>(stratum) * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
@@ -134,46 +135,74 @@ Observation observation_of(const Backend& backend, const ExperimentSpec& spec,
   return o;
 }
 
-Comparison check_correctness(PreparedExperiment& kernel, const ExperimentSpec& spec,
-                             const ExperimentData& data, const Method& method, std::int64_t sets) {
-  kernel.poison_output(sets - 1);
-  kernel.call(sets - 1);
+/// What a run is made of.
+struct Running {
+  Backend& backend;
+  PreparedExperiment& kernel;
+  const Method& method;
+  const Rotation& rotation;
+};
+
+Comparison check_correctness(const Running& run, const ExperimentSpec& spec,
+                             const ExperimentData& data) {
+  const std::int64_t last = run.rotation.sets - 1;
+  run.kernel.poison_output(last);
+  run.kernel.call(last);
   return compare_output(
-      spec, data, kernel.output(sets - 1),
-      elements_to_check(spec, data.output_size, method.most_checked_work, method.seed));
+      spec, data, run.kernel.output(last),
+      elements_to_check(spec, data.output_size, run.method.most_checked_work, run.method.seed));
 }
 
-/// W and what it is less than, when it is.
-void note_caches(const OnChip& chip, const Method& method, const Rotation& rotation,
-                 const Pass& pass, Observation& o) {
-  o.caches.mode = method.caches == CacheWish::warm ? CacheMode::warm : CacheMode::rotating;
+/// W, and what it is less than, when it is.
+void note_caches(const Running& run, const Pass& pass, Observation& o) {
+  const OnChip& chip = run.backend.machine().chip;
+  o.caches.mode = run.method.caches == CacheWish::warm ? CacheMode::warm : CacheMode::rotating;
   o.caches.calls = static_cast<double>(pass.sets);
-  o.caches.rotated = rotation.each * o.caches.calls;
-  if (method.caches == CacheWish::warm) return;
+  o.caches.rotated = run.rotation.each * o.caches.calls;
+  if (run.method.caches == CacheWish::warm) return;
   if (!chip.keep_known) {
     o.notes.emplace_back("the device's caches are not known: this run cannot be called cold");
   } else if (o.caches.rotated < chip.keep * kColdFactor) {
     o.notes.push_back("rotates over " + in_mebibytes(o.caches.rotated) +
                       ", less than 20 times the " + in_mebibytes(chip.keep) +
                       " that caches keep (" +
-                      (pass.sets < rotation.sets ? "time budget" : rotation.limit) +
+                      (pass.sets < run.rotation.sets ? "time budget" : run.rotation.limit) +
                       "): judged by max(0, W - S_keep) / (calls B)");
   }
 }
 
-void measure(Backend& backend, PreparedExperiment& kernel, const Method& method,
-             const Rotation& rotation, Observation& o) {
-  for (std::int64_t i = 0; i < method.warm_up; ++i) kernel.call(i % rotation.sets);
-  o.before = backend.state();
+void measure(const Running& run, Observation& o) {
+  for (std::int64_t i = 0; i < run.method.warm_up; ++i) run.kernel.call(i % run.rotation.sets);
+  o.before = run.backend.state();
   const Seconds at_least =
-      std::max(method.sample_at_least, backend.timer_resolution() * kResolutionsPerSample);
-  Sampling taken = take_samples(kernel, method, at_least, rotation.sets);
-  o.after = backend.state();
+      std::max(run.method.sample_at_least, run.backend.timer_resolution() * kResolutionsPerSample);
+  Sampling taken = take_samples(run.kernel, run.method, at_least, run.rotation.sets);
+  o.after = run.backend.state();
   o.summary = taken.summary;
   o.calls_per_sample = static_cast<double>(taken.pass.sets * taken.pass.passes);
   o.budget_ended = taken.budget_ended;
   o.samples = std::move(taken.samples);
-  note_caches(backend.machine().chip, method, rotation, taken.pass, o);
+  note_caches(run, taken.pass, o);
+}
+
+/// Where a result is not what it must be within its bound.
+std::string wrong_element(std::int64_t element, double got, double expected, double allowed) {
+  return "element " + std::to_string(element) + " is " + exact_text(got) + ", the reference " +
+         exact_text(expected) + ", allowed error " + exact_text(allowed);
+}
+
+/// The first element that was not written; absent: all were.
+std::optional<std::size_t> first_unwritten(const std::vector<double>& output) {
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    if (!std::isfinite(output[i])) return i;
+  }
+  return std::nullopt;
+}
+
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double v : values) most = std::max(most, std::abs(v));
+  return most > 0 ? most : 1;
 }
 
 }  // namespace
@@ -199,6 +228,7 @@ Rotation rotation_of(const ExperimentSpec& spec, const OnChip& chip, const Metho
   return rotation;
 }
 
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): named in the header
 std::vector<std::int64_t> elements_to_check(const ExperimentSpec& spec, std::int64_t output_size,
                                             std::int64_t most_work, std::uint64_t seed) {
   std::vector<std::int64_t> elements;
@@ -231,28 +261,24 @@ Comparison compare_output(const ExperimentSpec& spec, const ExperimentData& data
                           const std::vector<std::int64_t>& elements) {
   FLOORLINE_EXPECT(static_cast<std::int64_t>(output.size()) == data.output_size);
   Comparison result;
-  for (std::size_t i = 0; i < output.size(); ++i) {
-    if (std::isfinite(output[i])) continue;
-    result.message = "element " + std::to_string(i) + " of the output was not written";
+  if (const std::optional<std::size_t> unwritten = first_unwritten(output)) {
+    result.message = "element " + std::to_string(*unwritten) + " of the output was not written";
     return result;
   }
   const ErrorBound bound = error_bound(spec);
   const std::vector<double> expected = reference(spec, data, elements);
-  double scale = 0;
-  for (const double e : expected) scale = std::max(scale, std::abs(e));
-  if (scale == 0) scale = 1;
+  const double scale = largest(expected);
   double worst = -1;
   result.correctness.passed = true;
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const double got = output[static_cast<std::size_t>(elements[i])];
     const double error = std::abs(got - expected[i]);
     const double allowed = bound.allowed(expected[i]);
-    const double ratio = allowed > 0 ? error / allowed : (error > 0 ? HUGE_VAL : 0);
+    const double exact = error > 0 ? HUGE_VAL : 0;  // where nothing is allowed
+    const double ratio = allowed > 0 ? error / allowed : exact;
     if (ratio > 1 && result.correctness.passed) {
       result.correctness.passed = false;
-      result.message = "element " + std::to_string(elements[i]) + " is " + exact_text(got) +
-                       ", the reference " + exact_text(expected[i]) + ", allowed error " +
-                       exact_text(allowed);
+      result.message = wrong_element(elements[i], got, expected[i], allowed);
     }
     if (ratio <= worst) continue;
     worst = ratio;
@@ -274,14 +300,15 @@ ExperimentRun run_experiment(Backend& backend, const ExperimentSpec& spec, const
   const ExperimentData data = make_data(spec, method.seed);
   const auto kernel = backend.prepare(spec, data, rotation.sets);
   Observation o = observation_of(backend, spec, method);
-  const Comparison compared = check_correctness(*kernel, spec, data, method, rotation.sets);
+  const Running running{backend, *kernel, method, rotation};
+  const Comparison compared = check_correctness(running, spec, data);
   o.correctness = compared.correctness;
   if (!compared.correctness.passed) {
     run.wrong = true;
     run.why_not = "the kernel's result is wrong: " + compared.message;
     return run;
   }
-  measure(backend, *kernel, method, rotation, o);
+  measure(running, o);
   run.observation = std::move(o);
   return run;
 }

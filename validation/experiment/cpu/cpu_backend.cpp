@@ -37,7 +37,8 @@ class CpuExperiment final : public PreparedExperiment {
         sets_(sets),
         pool_(pool),
         broken_(broken),
-        buffers_(spec, data, plan_, sets, std::max<std::int64_t>(pool.workers(), kParts), spare) {}
+        buffers_(spec, data, plan_, {sets, std::max<std::int64_t>(pool.workers(), kParts), spare}) {
+  }
 
   void call(std::int64_t set) override {
     const cpu::KernelArguments& arguments = buffers_.arguments(set);
@@ -45,6 +46,7 @@ class CpuExperiment final : public PreparedExperiment {
       for (const cpu::Kernel kernel : plan_.kernels) region(kernel, arguments);
     }
   }
+  // NOLINTNEXTLINE(bugprone-easily-swappable-parameters): the interface
   Seconds time_calls(std::int64_t first_set, std::int64_t calls) override {
     const Clock::time_point start = Clock::now();
     for (std::int64_t i = 0; i < calls; ++i) call((first_set + i) % sets_);
@@ -115,10 +117,10 @@ class CpuBackend final : public Backend {
                       std::to_string(pool_.workers()) + " processors");
     }
     if (!cpu::temperature_celsius())
-      notes.push_back("temperature not collected: no sensor in sysfs");
-    notes.push_back("power not collected");
+      notes.emplace_back("temperature not collected: no sensor in sysfs");
+    notes.emplace_back("power not collected");
     if (identity_.hypervisor)
-      notes.push_back("a virtual machine: its host's other work is not seen");
+      notes.emplace_back("a virtual machine: its host's other work is not seen");
     return notes;
   }
   [[nodiscard]] Scale scale() const override { return Scale::host; }

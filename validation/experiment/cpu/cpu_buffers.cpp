@@ -83,6 +83,7 @@ Precision format_of(const ExperimentSpec& spec, std::size_t input, std::size_t i
 class Layout {
  public:
   /// `shift` bytes beside the alignment: what the offset of an experiment asks for.
+  // NOLINTNEXTLINE(bugprone-easily-swappable-parameters): two amounts of bytes
   std::int64_t place(std::int64_t bytes, std::int64_t shift) {
     const std::int64_t at = next_ + count_ * kSkew + shift;
     ++count_;
@@ -148,8 +149,9 @@ KernelArguments arguments_at(char* base, const Offsets& o, const KernelShape& sh
 
 }  // namespace
 
-Mapping::Mapping(std::size_t bytes) : bytes_(bytes) {
-  memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+Mapping::Mapping(std::size_t bytes)
+    : bytes_(bytes),
+      memory_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
   if (memory_ == MAP_FAILED) {
     throw MeasurementError("the system gives no " + std::to_string(bytes / 1048576) +
                            " MiB of memory");
@@ -160,9 +162,13 @@ Mapping::Mapping(std::size_t bytes) : bytes_(bytes) {
 Mapping::~Mapping() { munmap(memory_, bytes_); }
 
 CpuBuffers::CpuBuffers(const ExperimentSpec& spec, const ExperimentData& data, const CpuPlan& plan,
-                       std::int64_t sets, std::int64_t workers, SpareMapping& spare)
-    : spec_(spec), output_size_(data.output_size), spare_(spare), memory_(std::move(spare)) {
-  const Offsets offsets = layout(spec, data, plan, workers);
+                       const BufferOptions& options)
+    : spec_(spec),
+      output_size_(data.output_size),
+      spare_(options.spare),
+      memory_(std::move(options.spare)) {
+  const std::int64_t sets = options.sets;
+  const Offsets offsets = layout(spec, data, plan, options.workers);
   set_bytes_ = offsets.size;
   constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
   const auto bytes =
@@ -189,11 +195,11 @@ void CpuBuffers::fill(const ExperimentData& data) {
   std::memset(first, 0, static_cast<std::size_t>(set_bytes_));
   for (std::size_t i = 0; i < data.inputs.size(); ++i) {
     store_as(format_of(spec_, i, data.inputs.size()), data.inputs[i],
-             const_cast<void*>(arguments_.front().in[i]));
+             const_cast<void*>(arguments_.front().in[i]));  // NOLINT: ours to fill
   }
   if (!data.indices.empty()) {
-    std::memcpy(const_cast<std::int32_t*>(arguments_.front().index), data.indices.data(),
-                data.indices.size() * sizeof(std::int32_t));
+    auto* index = const_cast<std::int32_t*>(arguments_.front().index);  // NOLINT: ours to fill
+    std::memcpy(index, data.indices.data(), data.indices.size() * sizeof(std::int32_t));
   }
   for (std::size_t set = 1; set < arguments_.size(); ++set) {
     std::memcpy(first + static_cast<std::int64_t>(set) * set_bytes_, first,
@@ -207,7 +213,7 @@ std::vector<double> CpuBuffers::output(std::int64_t set) const {
   return values;
 }
 
-void CpuBuffers::poison_output(std::int64_t set) {
+void CpuBuffers::poison_output(std::int64_t set) const {
   const std::vector<float> nan(static_cast<std::size_t>(output_size_),
                                std::numeric_limits<float>::quiet_NaN());
   store_as(spec_.precision.out, nan, arguments(set).out);

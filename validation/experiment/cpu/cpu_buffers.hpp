@@ -19,30 +19,40 @@ class Mapping {
   ~Mapping();
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
+  Mapping(Mapping&&) = delete;
+  Mapping& operator=(Mapping&&) = delete;
   [[nodiscard]] char* data() const { return static_cast<char*>(memory_); }
   [[nodiscard]] std::size_t size() const { return bytes_; }
 
  private:
-  void* memory_;
   std::size_t bytes_;
+  void* memory_;
 };
 /// The last mapping that was given back, for the next experiment: pages cost more than they hold.
 using SpareMapping = std::unique_ptr<Mapping>;
 
+struct BufferOptions {
+  std::int64_t sets = 1;
+  std::int64_t workers = 1;
+  /// Taken when it is large enough; memory is given back there.
+  SpareMapping& spare;
+};
+
 class CpuBuffers {
  public:
-  /// Takes `spare` when it is large enough, and gives its memory back there when it ends.
   CpuBuffers(const ExperimentSpec& spec, const ExperimentData& data, const CpuPlan& plan,
-             std::int64_t sets, std::int64_t workers, SpareMapping& spare);
+             const BufferOptions& options);
   ~CpuBuffers();
   CpuBuffers(const CpuBuffers&) = delete;
   CpuBuffers& operator=(const CpuBuffers&) = delete;
+  CpuBuffers(CpuBuffers&&) = delete;
+  CpuBuffers& operator=(CpuBuffers&&) = delete;
 
   [[nodiscard]] const KernelArguments& arguments(std::int64_t set) const {
     return arguments_[static_cast<std::size_t>(set)];
   }
   [[nodiscard]] std::vector<double> output(std::int64_t set) const;
-  void poison_output(std::int64_t set);
+  void poison_output(std::int64_t set) const;
 
  private:
   void fill(const ExperimentData& data);

@@ -32,7 +32,7 @@ std::string file_text(const std::string& path, std::size_t most = kMostText) {
   return text;
 }
 
-std::string trimmed(std::string text) {
+std::string trimmed(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(" \t\n");
   if (begin == std::string::npos) return "";
   return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
@@ -47,6 +47,7 @@ std::optional<std::int64_t> whole(const std::string& text) {
 }
 
 /// The value of a line "key : value"; the first one.
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): text, then key
 std::string cpuinfo_value(const std::string& cpuinfo, const std::string& key) {
   std::istringstream lines(cpuinfo);
   for (std::string line; std::getline(lines, line);) {
@@ -96,30 +97,33 @@ std::optional<std::int64_t> cache_size(const std::string& text) {
   return *number;
 }
 
+/// Counts one more instance of such a cache.
+void add_instance(const CacheInstances& one, std::vector<CacheInstances>& caches) {
+  for (CacheInstances& c : caches) {
+    if (c.level != one.level || c.type != one.type || c.bytes != one.bytes) continue;
+    ++c.count;
+    return;
+  }
+  caches.push_back(one);
+}
+
 std::vector<CacheInstances> read_caches(const std::string& root,
                                         const std::vector<std::int64_t>& cpus) {
+  constexpr int kMostIndices = 16;
   std::vector<CacheInstances> caches;
   std::set<std::string> seen;
   for (const std::int64_t cpu : cpus) {
-    for (int index = 0; index < 16; ++index) {
+    for (int index = 0; index < kMostIndices; ++index) {
       const std::string folder =
-          cpu_folder(root, cpu) + "/cache/index" + std::to_string(index) + "/";
+          cpu_folder(root, cpu).append("/cache/index").append(std::to_string(index)).append("/");
       const auto level = whole(file_text(folder + "level"));
       const auto size = cache_size(file_text(folder + "size"));
       const std::string type = trimmed(file_text(folder + "type"));
       if (!level || !size || type == "Instruction") continue;
       std::string shared = trimmed(file_text(folder + "shared_cpu_list"));
       if (shared.empty()) shared = std::to_string(cpu);
-      if (!seen.insert(std::to_string(*level) + type + shared).second) continue;
-      const auto same = [&](const CacheInstances& c) {
-        return c.level == *level && c.type == type && c.bytes == *size;
-      };
-      const auto found = std::find_if(caches.begin(), caches.end(), same);
-      if (found == caches.end()) {
-        caches.push_back({static_cast<int>(*level), type, *size, 1});
-      } else {
-        ++found->count;
-      }
+      if (!seen.insert(std::to_string(*level).append(type).append(shared)).second) continue;
+      add_instance({static_cast<int>(*level), type, *size, 1}, caches);
     }
   }
   return caches;

@@ -37,18 +37,8 @@ std::string why_not_product(const ExperimentPrecision& p) {
          " accumulated in " + std::string(name_of(p.accumulate));
 }
 
-std::string why_not_precision(const ExperimentSpec& spec) {
+std::string why_not_arithmetic(const ExperimentSpec& spec) {
   const ExperimentPrecision& p = spec.precision;
-  Storage storage{};
-  if (!storage_of(p.in, storage)) {
-    return "no CPU kernel stores " + std::string(name_of(p.in));
-  }
-  const bool weight_matches =
-      p.weight == p.in || (is_norm(spec.kind) && p.weight == Precision::fp32);
-  if (p.out != p.in || !weight_matches) {
-    return "CPU kernels have in, out and weight in one format (of norms the weight may be fp32)";
-  }
-  if (spec.kind == ExperimentKind::gemm) return why_not_product(p);
   const bool chain = spec.kind == ExperimentKind::dependency_chain ||
                      spec.kind == ExperimentKind::independent_work ||
                      spec.kind == ExperimentKind::atomic_sum ||
@@ -71,6 +61,21 @@ std::string why_not_precision(const ExperimentSpec& spec) {
     return "this CPU kernel calculates in fp32";
   }
   return "";
+}
+
+std::string why_not_precision(const ExperimentSpec& spec) {
+  const ExperimentPrecision& p = spec.precision;
+  Storage storage{};
+  if (!storage_of(p.in, storage)) {
+    return "no CPU kernel stores " + std::string(name_of(p.in));
+  }
+  const bool weight_matches =
+      p.weight == p.in || (is_norm(spec.kind) && p.weight == Precision::fp32);
+  if (p.out != p.in || !weight_matches) {
+    return "CPU kernels have in, out and weight in one format (of norms the weight may be fp32)";
+  }
+  if (spec.kind == ExperimentKind::gemm) return why_not_product(p);
+  return why_not_arithmetic(spec);
 }
 
 std::int64_t bytes_of(std::int64_t elements, Precision precision) {

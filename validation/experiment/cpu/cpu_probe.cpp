@@ -55,8 +55,9 @@ void integer_chain() {
 /// Pages that belong to this process, touched, in huge pages where they are given.
 class ProbeMemory {
  public:
-  explicit ProbeMemory(std::size_t bytes) : bytes_(bytes) {
-    memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  explicit ProbeMemory(std::size_t bytes)
+      : bytes_(bytes),
+        memory_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
     if (memory_ == MAP_FAILED) {
       throw MeasurementError("memory probe: the system gives no " +
                              std::to_string(bytes / 1048576) + " MiB of memory");
@@ -67,42 +68,54 @@ class ProbeMemory {
   ~ProbeMemory() { munmap(memory_, bytes_); }
   ProbeMemory(const ProbeMemory&) = delete;
   ProbeMemory& operator=(const ProbeMemory&) = delete;
+  ProbeMemory(ProbeMemory&&) = delete;
+  ProbeMemory& operator=(ProbeMemory&&) = delete;
   [[nodiscard]] char* data() const { return static_cast<char*>(memory_); }
 
  private:
-  void* memory_ = nullptr;
   std::size_t bytes_;
+  void* memory_;
 };
 
-constexpr std::int64_t kPiece = 256 * 1024;  // bytes: tens of microseconds
+constexpr std::int64_t kPiece = std::int64_t{256} * 1024;  // bytes: tens of microseconds
 constexpr double kWindow = 1e-3;
 
-/// What one worker does: its own part of the buffer, piece after piece, until the time is over.
-std::vector<PieceDone> work_through(Kernel kernel, char* part, std::int64_t bytes, bool copies,
+/// One kind of traffic over a worker's part of the buffer; copies go from its first half to its
+/// second.
+struct Traffic {
+  Kernel kernel;
+  char* memory;
+  std::int64_t share;  ///< bytes of one worker
+  bool copies;
+};
+
+/// What one worker does: piece after piece, until the time is over.
+std::vector<PieceDone> work_through(const Traffic& traffic, std::int64_t worker,
                                     Clock::time_point start, double until) {
   std::vector<PieceDone> done;
   float sum = 0;
-  const std::int64_t half = copies ? bytes / 2 : 0;
-  for (std::int64_t at = 0;; at = at + 2 * kPiece > bytes - half ? 0 : at + kPiece) {
+  char* part = traffic.memory + worker * traffic.share;
+  const std::int64_t half = traffic.copies ? traffic.share / 2 : 0;
+  const std::int64_t last = traffic.share - half - kPiece;
+  for (std::int64_t at = 0;; at = at + kPiece > last ? 0 : at + kPiece) {
     KernelArguments a;
     a.in[0] = part + at;
     a.out = part + half + at;
     a.scratch[0] = &sum;
     a.shape.n = kPiece / 4;
-    kernel(a, 0, 1);
+    traffic.kernel(a, 0, 1);
     const double now = std::chrono::duration<double>(Clock::now() - start).count();
-    done.push_back({now, static_cast<double>(copies ? 2 * kPiece : kPiece)});
+    done.push_back({now, static_cast<double>(traffic.copies ? 2 * kPiece : kPiece)});
     if (now > until) return done;
   }
 }
 
-ProbedRate probe_kind(WorkerPool& pool, Kernel kernel, char* memory, std::int64_t share,
-                      bool copies, double budget, std::int64_t& windows) {
+ProbedRate probe_kind(WorkerPool& pool, const Traffic& traffic, double budget,
+                      std::int64_t& windows) {
   std::vector<std::vector<PieceDone>> done(static_cast<std::size_t>(pool.workers()));
   const Clock::time_point start = Clock::now();
-  pool.run([&](std::int64_t w) {
-    done[static_cast<std::size_t>(w)] =
-        work_through(kernel, memory + w * share, share, copies, start, budget);
+  pool.run([&](std::int64_t worker) {
+    done[static_cast<std::size_t>(worker)] = work_through(traffic, worker, start, budget);
   });
   std::vector<PieceDone> all;
   for (const auto& part : done) all.insert(all.end(), part.begin(), part.end());
@@ -157,10 +170,10 @@ MemoryProbe probe_memory(std::int64_t workers, Bytes caches, Seconds budget) {
   MemoryProbe probe;
   probe.buffer = Bytes(static_cast<double>(share * workers));
   std::int64_t windows[3] = {};
-  probe.read = probe_kind(pool, kernels.probe_read, memory.data(), share, false, each, windows[0]);
-  probe.write =
-      probe_kind(pool, kernels.probe_write, memory.data(), share, false, each, windows[1]);
-  probe.copy = probe_kind(pool, kernels.probe_copy, memory.data(), share, true, each, windows[2]);
+  char* data = memory.data();
+  probe.read = probe_kind(pool, {kernels.probe_read, data, share, false}, each, windows[0]);
+  probe.write = probe_kind(pool, {kernels.probe_write, data, share, false}, each, windows[1]);
+  probe.copy = probe_kind(pool, {kernels.probe_copy, data, share, true}, each, windows[2]);
   probe.windows = *std::min_element(windows, windows + 3);
   if (probe.windows == 0)
     throw MeasurementError("memory probe: no window of a millisecond was full");

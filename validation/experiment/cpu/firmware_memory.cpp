@@ -31,6 +31,7 @@ class Structure {
   std::span<const std::uint8_t> bytes_;
 };
 
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): two offsets
 std::uint32_t speed(const Structure& s, std::size_t at, std::size_t extended) {
   const std::uint32_t plain = s.word(at);
   return plain == kUnknownWord ? s.double_word(extended) & 0x7fffffffU : plain;

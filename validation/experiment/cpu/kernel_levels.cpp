@@ -14,13 +14,20 @@ const LevelKernels* kernels_avx512();
 
 namespace {
 
+/// g++ answers with a number, clang++ with true or false.
+template <class Answer>
+bool supports(Answer answer) {
+  return static_cast<bool>(answer);
+}
+
 bool has_avx2() {
-  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  return supports(__builtin_cpu_supports("avx2")) && supports(__builtin_cpu_supports("fma"));
 }
 bool has_avx512() {
-  return has_avx2() && __builtin_cpu_supports("avx512f") != 0 &&
-         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
-         __builtin_cpu_supports("avx512vl") != 0;
+  return has_avx2() && supports(__builtin_cpu_supports("avx512f")) &&
+         supports(__builtin_cpu_supports("avx512bw")) &&
+         supports(__builtin_cpu_supports("avx512dq")) &&
+         supports(__builtin_cpu_supports("avx512vl"));
 }
 
 }  // namespace

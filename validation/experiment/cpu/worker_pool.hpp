@@ -21,6 +21,8 @@ class WorkerPool {
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
+  WorkerPool(WorkerPool&&) = delete;
+  WorkerPool& operator=(WorkerPool&&) = delete;
 
   [[nodiscard]] std::int64_t workers() const { return workers_; }
   /// Calls work(0) … work(workers - 1), one on each thread; returns when all have returned. `work`

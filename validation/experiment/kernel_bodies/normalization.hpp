@@ -8,6 +8,8 @@
 
 namespace floorline::bodies {
 
+// NOLINTBEGIN(readability-function-size): the arguments of kernels, which take no structs here
+
 FLOORLINE_HOST_DEVICE inline float inverse_deviation(float square_sum, Index cols, float epsilon) {
   return 1.0F / __builtin_sqrtf(square_sum / static_cast<float>(cols) + epsilon);
 }
@@ -72,5 +74,7 @@ FLOORLINE_HOST_DEVICE inline void normalize_dropout_row(T* y, const T* sum, cons
     y[c] = stored<T>(normal * dropout_factor<A>(first + c, seed, keep));
   }
 }
+
+// NOLINTEND(readability-function-size)
 
 }  // namespace floorline::bodies
