@@ -42,9 +42,8 @@ std::vector<std::string> names_in(const std::string& list) {
 void check(const FuseOptions& options) {
   format_of(options.output);
   if (options.search == !options.groups.empty()) {
-    refuse("--group", options.search
-                          ? "and --search do not go together; expected one of them"
-                          : "missing; expected --group a,b,c or --search");
+    refuse("--group", options.search ? "and --search do not go together; expected one of them"
+                                     : "missing; expected --group a,b,c or --search");
   }
 }
 
@@ -72,8 +71,7 @@ int fuse(const FuseOptions& options) {
   check(options);
   const Subject subject = read_subject(options.workload);
   const std::vector<std::string> devices = device_list(options.device);
-  if (devices.size() != 1)
-    refuse("--device", "expected one device (floorline devices lists them)");
+  if (devices.size() != 1) refuse("--device", "expected one device (floorline devices lists them)");
   const Machine machine = load_machine(devices.front(), options.device, subject);
   SubjectResult asked = evaluate(subject, machine);
   const FusionResult result = run(options, std::move(asked.evaluation), machine);
@@ -104,8 +102,7 @@ void add_fuse(CLI::App& app, Action& action) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  verb->add_flag("--search", options->search,
-                 "the legal groups with the least serial cold floor");
+  verb->add_flag("--search", options->search, "the legal groups with the least serial cold floor");
   verb->add_option("--emit", options->emit, "write the fused graph to this file (JSON)");
   add_output_options(*verb, options->output);
   verb->callback([options, &action] { action = [options] { return fuse(*options); }; });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // floorline sweep: a grid of any variables, one row a point.
-#include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -53,14 +53,17 @@ Shard read_shard(const std::string& text) {
   constexpr double kMostParts = 1e9;
   const auto count = [&](std::string_view part) {
     const std::optional<double> n = parse_number(part);
-    const bool fine = n && *n >= 1 && *n <= kMostParts && static_cast<double>(static_cast<std::uint64_t>(*n)) == *n;
+    const bool fine = n && *n >= 1 && *n <= kMostParts &&
+                      static_cast<double>(static_cast<std::uint64_t>(*n)) == *n;
     if (!fine) refuse("--shard", floorline::quoted(text) + " is not i/n with i from 1 to n");
     return static_cast<std::uint64_t>(*n);
   };
-  if (slash == std::string::npos) refuse("--shard", floorline::quoted(text) + " is not i/n, such as 1/8");
+  if (slash == std::string::npos)
+    refuse("--shard", floorline::quoted(text) + " is not i/n, such as 1/8");
   const Shard shard{count(std::string_view(text).substr(0, slash)),
                     count(std::string_view(text).substr(slash + 1))};
-  if (shard.part > shard.parts) refuse("--shard", floorline::quoted(text) + " is not i/n with i from 1 to n");
+  if (shard.part > shard.parts)
+    refuse("--shard", floorline::quoted(text) + " is not i/n with i from 1 to n");
   return shard;
 }
 
@@ -69,7 +72,8 @@ void refuse_doubles(const std::vector<GridAxis>& axes, const std::vector<std::st
   for (const Assignment& a : assignments_of(set)) {
     for (const GridAxis& axis : axes) {
       if (axis.name() != a.name || axis.scales() || a.scale) continue;
-      refuse(axis.name().c_str(), "is set to " + a.value + " and varied by --grid; expected one of the two");
+      refuse(axis.name().c_str(),
+             "is set to " + a.value + " and varied by --grid; expected one of the two");
     }
   }
 }
@@ -130,8 +134,9 @@ std::vector<std::string> notes_of(const Subject& subject, const std::vector<Devi
       "cold: nothing of it on chip when the interval opens, every output in HBM when it closes; "
       "floorline bound prints all conditions of one point"};
   if (subject.model) {
-    notes.emplace_back("graph floors of a model: of the pipeline stage that limits; step_floor_s: "
-                       "fused, any residency, through all stages");
+    notes.emplace_back(
+        "graph floors of a model: of the pipeline stage that limits; step_floor_s: "
+        "fused, any residency, through all stages");
   }
   for (const DeviceSpec& device : devices) {
     if (!resolve_on_chip(device).all_known) {
@@ -184,13 +189,15 @@ int sweep(const SweepOptions& options) {
 }  // namespace
 
 void add_sweep(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("sweep", "floors over a grid of any variables, one row a point");
+  CLI::App* verb =
+      app.add_subcommand("sweep", "floors over a grid of any variables, one row a point");
   auto options = std::make_shared<SweepOptions>();
   add_workload_options(*verb, options->workload);
   add_device_options(*verb, options->device, true);
-  verb->add_option("--grid", options->grid,
-                   "NAME=a,b,c, NAME=first..last:+step or NAME=first..last:*factor; repeatable, the "
-                   "first one slowest")
+  verb->add_option(
+          "--grid", options->grid,
+          "NAME=a,b,c, NAME=first..last:+step or NAME=first..last:*factor; repeatable, the "
+          "first one slowest")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
@@ -199,7 +206,8 @@ void add_sweep(CLI::App& app, Action& action) {
   verb->add_option("--format", options->format,
                    "csv (default), json or columnar (a JSON object of arrays a line)")
       ->group("Output");
-  verb->add_option("--output", options->file, "write to this file, replaced whole")->group("Output");
+  verb->add_option("--output", options->file, "write to this file, replaced whole")
+      ->group("Output");
   verb->callback([options, &action] { action = [options] { return sweep(*options); }; });
 }
 

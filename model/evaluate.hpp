@@ -47,9 +47,9 @@ Evaluation evaluate_numbers(Flops flops, Bytes bytes, const Rates& rates);
 /// The same graph with other symbol values: nothing is allocated. False when a size is bad.
 bool reevaluate(const Machine& machine, std::span<const double> symbol_values,
                 Evaluation& evaluation);
-/// The same where only the symbols of `touched` have other values than the last time: operators that
-/// do not depend on them keep their floors. False, too, when one of the others asks for a rate that the
-/// device does not state.
+/// The same where only the symbols of `touched` have other values than the last time: operators
+/// that do not depend on them keep their floors. False, too, when one of the others asks for a rate
+/// that the device does not state.
 bool reevaluate(const Machine& machine, std::span<const double> symbol_values,
                 const Touched& touched, Evaluation& evaluation);
 

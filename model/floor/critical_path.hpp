@@ -15,8 +15,8 @@ namespace floorline {
 
 enum class PathTime : std::uint8_t { cold, any_residency };
 
-/// Every operator reads what the one before it wrote, every iteration of a block what the one before
-/// handed on: the longest path is then the sum of all, whatever the times.
+/// Every operator reads what the one before it wrote, every iteration of a block what the one
+/// before handed on: the longest path is then the sum of all, whatever the times.
 bool is_chain(const BoundGraph& graph);
 
 /// Uses the scratch arrays of `floors`; allocates nothing after prepare().

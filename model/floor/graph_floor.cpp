@@ -31,8 +31,9 @@ TrafficScale traffic_scale(const BoundGraph& graph, const BoundOperator& op,
           writes > Bytes(0) ? demand.hbm_write / writes : 0};
 }
 
-/// Bytes of tensors that enter the graph by this operator, and that leave it: outputs and state that
-/// it writes. Where ranks share what a router decides, the mean rank: it exists for the whole graph.
+/// Bytes of tensors that enter the graph by this operator, and that leave it: outputs and state
+/// that it writes. Where ranks share what a router decides, the mean rank: it exists for the whole
+/// graph.
 void operator_border(const BoundGraph& graph, const OnChip& chip, std::size_t i,
                      GraphFloors& result) {
   const BoundOperator& op = graph.ops[i];
@@ -137,8 +138,8 @@ void fused_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chi
   result.fused_proven = largest_term(fused, hbm, rates, true).time;
 }
 
-void operator_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
-                     std::size_t i, GraphFloors& result) {
+void operator_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip, std::size_t i,
+                     GraphFloors& result) {
   OperatorFloors& op = result.ops[i];
   op.demand = demand_of(graph, graph.ops[i], chip);
   op.times = graph.ops[i].times;

@@ -60,9 +60,8 @@ Json group_json(const GroupFusion& group, bool keep_known) {
   json.set("before", times_json(group.before, keep_known));
   json.set("after", group.after ? times_json(*group.after, keep_known) : Json());
   json.set("floor_ratio", group.after ? ratio_json(group.before.cold, group.after->cold) : Json());
-  json.set("floor_ratio_any_residency", group.after && keep_known
-                                            ? ratio_json(group.before.any, group.after->any)
-                                            : Json());
+  json.set("floor_ratio_any_residency",
+           group.after && keep_known ? ratio_json(group.before.any, group.after->any) : Json());
   json.set("traffic_ratio", group.after && group.before.hbm > Bytes(0)
                                 ? Json(group.after->hbm / group.before.hbm)
                                 : Json());
@@ -79,9 +78,7 @@ Json launches_json(const Launches& launches) {
 }
 
 /// An amount beyond 64 bits is no number.
-Json count_json(const ByteCount& bytes) {
-  return bytes.count() ? Json(*bytes.count()) : Json();
-}
+Json count_json(const ByteCount& bytes) { return bytes.count() ? Json(*bytes.count()) : Json(); }
 
 Json memory_json(const FusionResult& r) {
   return Json::object()
@@ -141,8 +138,11 @@ std::string bytes_text(Bytes b) { return b > Bytes(0) ? to_text(b) : "-"; }
 Table tensor_table(const GroupFusion& group) {
   Table table;
   table.title = "Traffic a tensor";
-  table.columns = {{"tensor", false},    {"read before", true}, {"written before", true},
-                   {"read after", true}, {"written after", true}};
+  table.columns = {{"tensor", false},
+                   {"read before", true},
+                   {"written before", true},
+                   {"read after", true},
+                   {"written after", true}};
   TensorTraffic sum;
   for (const TensorTraffic& t : group.tensors) {
     table.rows.push_back({t.name, bytes_text(t.read_before), bytes_text(t.written_before),
@@ -184,8 +184,8 @@ Section group_section(const GroupFusion& group, const OnChip& chip) {
     section.fields.push_back({"on chip", to_text(on_chip(group)) + " in one SM"});
   for (const std::string& line : group.conditions) section.lines.push_back("- " + line);
   if (chip.keep_known && group.inside <= chip.keep && group.inside > Bytes(0)) {
-    section.lines.push_back("- intermediates of " + to_text(group.inside) + " fit into S_keep = " +
-                            to_text(chip.keep) +
+    section.lines.push_back("- intermediates of " + to_text(group.inside) +
+                            " fit into S_keep = " + to_text(chip.keep) +
                             ": where they stay there, less is gained than cold");
   }
   section.tables.push_back(floor_table(group.before, *group.after, chip.keep_known));
@@ -232,17 +232,14 @@ Table csv_table(const FusionResult& r) {
     const auto after = [&g](auto amount) {
       return g.after ? exact_text(amount(*g.after).in_base_units()) : std::string();
     };
-    csv.rows.push_back({g.name, g.refusals.empty() ? "true" : "false",
-                        exact_text(g.before.hbm.in_base_units()),
-                        after([](const GroupTimes& t) { return t.hbm; }),
-                        exact_text(g.before.cold.in_base_units()),
-                        after([](const GroupTimes& t) { return t.cold; }),
-                        exact_text(g.before.any.in_base_units()),
-                        after([](const GroupTimes& t) { return t.any; }),
-                        g.after && g.after->cold > Seconds(0)
-                            ? exact_text(g.before.cold / g.after->cold)
-                            : "",
-                        exact_text(g.inside.in_base_units()), refused});
+    csv.rows.push_back(
+        {g.name, g.refusals.empty() ? "true" : "false", exact_text(g.before.hbm.in_base_units()),
+         after([](const GroupTimes& t) { return t.hbm; }),
+         exact_text(g.before.cold.in_base_units()),
+         after([](const GroupTimes& t) { return t.cold; }),
+         exact_text(g.before.any.in_base_units()), after([](const GroupTimes& t) { return t.any; }),
+         g.after && g.after->cold > Seconds(0) ? exact_text(g.before.cold / g.after->cold) : "",
+         exact_text(g.inside.in_base_units()), refused});
   }
   return csv;
 }
@@ -280,16 +277,14 @@ Document fuse_document(const FuseReport& report) {
   if (r.legal()) {
     doc.sections.push_back(whole_section(report));
   } else {
-    doc.sections.push_back(
-        {"As it is",
-         {{"serial floor, cold", to_text(r.before.floors.serial.cold)},
-          {"bound by", words_for(r.before.floors.serial_binding)},
-          {"intermediates alive at once", to_text(r.peak_before.to_bytes())}},
-         {},
-         {}});
+    doc.sections.push_back({"As it is",
+                            {{"serial floor, cold", to_text(r.before.floors.serial.cold)},
+                             {"bound by", words_for(r.before.floors.serial_binding)},
+                             {"intermediates alive at once", to_text(r.peak_before.to_bytes())}},
+                            {},
+                            {}});
   }
-  doc.sections.push_back(
-      {"Conditions and assumptions", {}, small_print_lines(notes, assumed), {}});
+  doc.sections.push_back({"Conditions and assumptions", {}, small_print_lines(notes, assumed), {}});
   doc.csv = csv_table(r);
   return doc;
 }

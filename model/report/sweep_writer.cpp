@@ -26,6 +26,9 @@ std::string csv_text(const std::string& text) {
   return quoted + "\"";
 }
 
+/// "batch"; a variable that is scaled is "memory.hbm.bandwidth*".
+std::string label_of(const GridAxis& axis) { return axis.name() + (axis.scales() ? "*" : ""); }
+
 /// A value under one column name, of a row that can be.
 struct Cell {
   const char* name;
@@ -42,7 +45,8 @@ std::string if_known(const SweepRow& row, Seconds t) {
 constexpr Cell kCells[] = {
     {"fused_cold_s", [](const SweepRow& r) { return seconds(r.values.fused.cold); }},
     {"fused_any_residency_s", [](const SweepRow& r) { return if_known(r, r.values.fused.any); }},
-    {"critical_path_cold_s", [](const SweepRow& r) { return seconds(r.values.critical_path.cold); }},
+    {"critical_path_cold_s",
+     [](const SweepRow& r) { return seconds(r.values.critical_path.cold); }},
     {"critical_path_any_residency_s",
      [](const SweepRow& r) { return if_known(r, r.values.critical_path.any); }},
     {"serial_cold_s", [](const SweepRow& r) { return seconds(r.values.serial.cold); }},
@@ -57,7 +61,9 @@ constexpr Cell kCells[] = {
      true},
     {"proven", [](const SweepRow& r) { return std::string(r.values.proven ? "true" : "false"); }},
     {"step_floor_s",
-     [](const SweepRow& r) { return r.values.model ? seconds(r.values.model->step) : std::string(); },
+     [](const SweepRow& r) {
+       return r.values.model ? seconds(r.values.model->step) : std::string();
+     },
      false, true},
     {"tokens_per_s_ceiling",
      [](const SweepRow& r) {
@@ -77,13 +83,16 @@ std::string json_cell(const Cell& cell, const SweepRow& row) {
 }  // namespace
 
 SweepWriter::SweepWriter(SweepFormat format, SweepHead head, const Grid& grid, Sink sink)
-    : format_(format), head_(std::move(head)), grid_(grid), sink_(std::move(sink)),
+    : format_(format),
+      head_(std::move(head)),
+      grid_(grid),
+      sink_(std::move(sink)),
       digits_(grid.axes().size(), 0) {}
 
 void SweepWriter::begin() {
   if (format_ == SweepFormat::csv) {
     text_ = "point,device";
-    for (const GridAxis& axis : grid_.axes()) text_ += "," + csv_text(axis.name() + (axis.scales() ? "*" : ""));
+    for (const GridAxis& axis : grid_.axes()) text_ += "," + csv_text(label_of(axis));
     for (const Cell& cell : kCells) {
       if (!cell.model || head_.model) text_ += std::string(",") + cell.name;
     }
@@ -118,7 +127,8 @@ std::string SweepWriter::axis_value(std::size_t axis, bool json) const {
 
 void SweepWriter::csv_row(const SweepRow& row) {
   grid_.place(row.point, digits_);
-  text_ += std::to_string(row.point) + "," + csv_text(head_.devices[static_cast<std::size_t>(row.device)]);
+  text_ += std::to_string(row.point) + "," +
+           csv_text(head_.devices[static_cast<std::size_t>(row.device)]);
   for (std::size_t a = 0; a < digits_.size(); ++a) text_ += "," + axis_value(a, false);
   for (const Cell& cell : kCells) {
     if (cell.model && !head_.model) continue;
@@ -130,10 +140,12 @@ void SweepWriter::csv_row(const SweepRow& row) {
 void SweepWriter::json_row(const SweepRow& row) {
   grid_.place(row.point, digits_);
   text_ += row.point == 0 ? "\n    {" : ",\n    {";
-  text_ += "\"point\": " + std::to_string(row.point) + ", \"device\": " +
-           json_text(head_.devices[static_cast<std::size_t>(row.device)]) + ", \"values\": {";
+  text_ += "\"point\": " + std::to_string(row.point) +
+           ", \"device\": " + json_text(head_.devices[static_cast<std::size_t>(row.device)]) +
+           ", \"values\": {";
   for (std::size_t a = 0; a < digits_.size(); ++a) {
-    text_ += (a == 0 ? "" : ", ") + json_text(grid_.axes()[a].name()) + ": " + axis_value(a, true);
+    text_ +=
+        (a == 0 ? "" : ", ") + json_text(label_of(grid_.axes()[a])) + ": " + axis_value(a, true);
   }
   text_ += "}";
   for (const Cell& cell : kCells) {
@@ -158,12 +170,13 @@ void SweepWriter::columns(std::span<const SweepRow> rows) {
     return json_text(head_.devices[static_cast<std::size_t>(r.device)]);
   });
   for (std::size_t a = 0; a < digits_.size(); ++a)
-    column(grid_.axes()[a].name(), [this, a](const SweepRow&) { return axis_value(a, true); });
+    column(label_of(grid_.axes()[a]), [this, a](const SweepRow&) { return axis_value(a, true); });
   for (const Cell& cell : kCells) {
     if (!cell.model || head_.model)
       column(cell.name, [&cell](const SweepRow& r) { return json_cell(cell, r); });
   }
-  column("reason", [](const SweepRow& r) { return r.reason.empty() ? "null" : json_text(r.reason); });
+  column("reason",
+         [](const SweepRow& r) { return r.reason.empty() ? "null" : json_text(r.reason); });
   text_ += "}\n";
 }
 

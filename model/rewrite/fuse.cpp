@@ -48,8 +48,8 @@ std::vector<std::size_t> gathered_order(const OperatorGraph& graph,
                                           [&](TensorId t) { return made_late[index(t)]; });
     for (const TensorId t : op.outputs) made_late[index(t)] = made_late[index(t)] || depends[i];
   }
-  const auto first = static_cast<std::size_t>(
-      std::find(inside.begin(), inside.end(), true) - inside.begin());
+  const auto first =
+      static_cast<std::size_t>(std::find(inside.begin(), inside.end(), true) - inside.begin());
   std::size_t last = first;
   for (std::size_t i = 0; i < inside.size(); ++i) last = inside[i] ? i : last;
   std::vector<std::size_t> order(graph.ops.size());
@@ -143,7 +143,8 @@ OperatorGraph fused_graph(const OperatorGraph& graph, std::span<const FusionGrou
   OperatorGraph fused = graph;
   for (const FusionGroup& group : groups) {
     FusionGroup now;  // operators move as groups are gathered: found again by name
-    for (const OperatorId op : group) now.push_back(fused.find_op(graph.ops[index(op)].name).value());
+    for (const OperatorId op : group)
+      now.push_back(fused.find_op(graph.ops[index(op)].name).value());
     std::sort(now.begin(), now.end());
     fused = fused_graph(fused, std::span<const OperatorId>(now));
   }

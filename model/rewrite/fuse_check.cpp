@@ -97,8 +97,7 @@ GroupCheck::GroupCheck(const OperatorGraph& graph, const BoundGraph& bound,
       m.pure = m.pure && from->pure;
       m.after_attention = m.after_attention || from->after_attention;
       const bool is_product = from->role == MemberRole::product;
-      const int nearest =
-          is_product ? static_cast<int>(from - members_.data()) : from->product;
+      const int nearest = is_product ? static_cast<int>(from - members_.data()) : from->product;
       m.product = std::max(m.product, nearest);
     }
     if (m.role == MemberRole::product) tile_rows_ = kTileRows;
@@ -130,8 +129,8 @@ bool GroupCheck::product_grid(const Member& m, const Refuse& refuse) const {
     const Member* from = maker(inputs[i].tensor);
     if (from == nullptr || from->pure || inputs[i].tensor == first) continue;
     wrong([&, i, from] {
-      return named(m) + " multiplies every row with all of " + named(inputs[i].tensor) + ", which " +
-             named(*from) + " makes on other SMs";
+      return named(m) + " multiplies every row with all of " + named(inputs[i].tensor) +
+             ", which " + named(*from) + " makes on other SMs";
     });
   }
   return fine;
@@ -183,8 +182,8 @@ bool GroupCheck::row_grid(const Member& m, const Refuse& refuse) const {
                ", whose heads are made on different SMs";
       });
     }
-    const bool per_column = t.elements < out && t.elements == columns && columns > 1 &&
-                            t.elements * columns != out;
+    const bool per_column =
+        t.elements < out && t.elements == columns && columns > 1 && t.elements * columns != out;
     if (per_column) {
       wrong([&] {
         return named(m) + " takes one number of " + named(use.tensor) +
@@ -289,7 +288,7 @@ void GroupCheck::add_rows(int t, double row, std::vector<OnChipNeed>& needs) con
   if (there) return;
   double bytes = tile_rows_ * row * width(tensor(t));
   const Member* from = maker(t);
-  const int p = from == nullptr ? -1
+  const int p = from == nullptr                     ? -1
                 : from->role == MemberRole::product ? producer_[static_cast<std::size_t>(t)]
                                                     : from->product;
   if (p >= 0) {
@@ -307,8 +306,12 @@ void GroupCheck::add_rows(int t, double row, std::vector<OnChipNeed>& needs) con
 void GroupCheck::add_chain(const Member& m, std::vector<OnChipNeed>& needs) const {
   const auto inputs = bound_.inputs(op(m));
   if (m.product < 0 || maker(inputs[0].tensor) == nullptr) return;
+  if (inner_length(m) != tensor(inputs[0].tensor).last_dim) return;  // refused by grid
   const auto add = [&](OnChipNeed::What what, int t, double rows, double columns, double size) {
-    needs.push_back({what, t, rows, columns, Bytes(rows * columns * size)});
+    const bool there = std::any_of(needs.begin(), needs.end(), [&](const OnChipNeed& n) {
+      return n.what == what && n.tensor == t && n.columns == columns;
+    });
+    if (!there) needs.push_back({what, t, rows, columns, Bytes(rows * columns * size)});
   };
   const double k = inner_length(m);
   const double rows = k > 0 ? tensor(inputs[0].tensor).elements / k : 0;

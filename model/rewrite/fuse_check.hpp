@@ -10,14 +10,13 @@
 
 namespace floorline {
 
-
 enum class MemberRole : std::uint8_t {
-  pointwise,   ///< an element from the elements at the same place
-  row_sum,     ///< a row to a number
-  row_norm,    ///< a row to a row, by numbers of the whole row
-  product,     ///< sums along the rows of the first factor, with all of the second
-  attention,   ///< a block of queries with all keys and values
-  other,       ///< not understood
+  pointwise,  ///< an element from the elements at the same place
+  row_sum,    ///< a row to a number
+  row_norm,   ///< a row to a row, by numbers of the whole row
+  product,    ///< sums along the rows of the first factor, with all of the second
+  attention,  ///< a block of queries with all keys and values
+  other,      ///< not understood
 };
 MemberRole role_of(const BoundGraph& bound, const BoundOperator& op);
 

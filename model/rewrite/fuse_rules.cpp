@@ -11,8 +11,8 @@ namespace floorline {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kRuleNames{"kind",   "stated_bytes", "repeat",  "connected",
-                                                     "convex", "grid",         "capacity"};
+constexpr std::array<std::string_view, 7> kRuleNames{
+    "kind", "stated_bytes", "repeat", "connected", "convex", "grid", "capacity"};
 
 void add_level(const LevelSpec& level, UnitMemory& memory) {
   const MaybeSourced<Bytes>& per_unit =
@@ -83,7 +83,10 @@ UnitMemory unit_memory(const DeviceSpec& device) {
 class FusionRules::Check {
  public:
   Check(const FusionRules& rules, std::span<const OperatorId> group, GroupCheck::Refuse refuse)
-      : rules_(rules), graph_(rules.graph_), group_(group), refuse_(std::move(refuse)),
+      : rules_(rules),
+        graph_(rules.graph_),
+        group_(group),
+        refuse_(std::move(refuse)),
         inside_(graph_.ops.size(), false) {
     for (const OperatorId op : group) inside_[index(op)] = true;
   }
@@ -107,7 +110,8 @@ class FusionRules::Check {
     if (!rules_.memory_.known) {
       return refuse(FusionRule::capacity, [&] {
         return "one SM has to keep " + to_text(sum) + ", and device " + rules_.memory_.device +
-               " does not state memory.shared.capacity_per_unit or memory.registers.capacity_per_unit";
+               " does not state memory.shared.capacity_per_unit or "
+               "memory.registers.capacity_per_unit";
       });
     }
     if (sum <= rules_.memory_.bytes) return true;
@@ -126,7 +130,9 @@ class FusionRules::Check {
     if (refuse_) refuse_(rule, why);
     return false;
   }
-  [[nodiscard]] std::string named(std::size_t op) const { return "\"" + graph_.ops[op].name + "\""; }
+  [[nodiscard]] std::string named(std::size_t op) const {
+    return "\"" + graph_.ops[op].name + "\"";
+  }
 
   bool kinds() {
     bool fine = true;
@@ -145,8 +151,9 @@ class FusionRules::Check {
       const Operator& op = graph_.ops[index(id)];
       if (!op.stated_traffic && op.traffic_scale == 1) continue;
       fine = refuse(FusionRule::stated_bytes, [&] {
-        return named(index(id)) + " has its bytes stated or scaled by hand; which of them vanish is "
-                                  "not known";
+        return named(index(id)) +
+               " has its bytes stated or scaled by hand; which of them vanish is "
+               "not known";
       });
     }
     return fine;
@@ -191,8 +198,9 @@ class FusionRules::Check {
     for (const OperatorId op : group_) {
       if (reached[index(op)]) continue;
       fine = refuse(FusionRule::connected, [&] {
-        return named(index(op)) + " neither makes nor reads anything of the others; kernels side by "
-                                  "side that only share an input are not modelled";
+        return named(index(op)) +
+               " neither makes nor reads anything of the others; kernels side by "
+               "side that only share an input are not modelled";
       });
     }
     return fine;
@@ -236,11 +244,13 @@ class FusionRules::Check {
       if (t.producer < 0 || !inside_[static_cast<std::size_t>(t.producer)])
         return ". A second pass would read " + name + " again: " + to_text(t.bytes);
       const BoundOperator& maker = rules_.bound_.ops[static_cast<std::size_t>(t.producer)];
-      if (maker.kind != OperatorKind::gemm) return ". A second pass would compute " + name + " again";
+      if (maker.kind != OperatorKind::gemm)
+        return ". A second pass would compute " + name + " again";
       const auto first = static_cast<std::size_t>(rules_.bound_.inputs(maker)[0].tensor);
       const Flops again(2 * t.elements * rules_.bound_.tensors[first].last_dim);
       return ". A second pass would compute " + name + " again: " + to_text(again) +
-             ". Chunks of rows, each through HBM, keep traffic and work as they are and divide only "
+             ". Chunks of rows, each through HBM, keep traffic and work as they are and divide "
+             "only "
              "the memory";
     }
     return {};
@@ -300,8 +310,7 @@ std::vector<std::string> FusionRules::conditions(std::span<const OperatorId> gro
   std::vector<std::string> lines;
   const GroupCheck check(graph_, bound_, group);
   const std::vector<OnChipNeed> needs = check.needs();
-  for (const OnChipNeed& need : needs)
-    lines.push_back("one SM keeps " + need_text(graph_, need));
+  for (const OnChipNeed& need : needs) lines.push_back("one SM keeps " + need_text(graph_, need));
   if (!needs.empty() && memory_.known) {
     lines.push_back("of " + to_text(memory_.bytes) + " in shared memory and registers, " +
                     to_text(total(needs)) + " are taken");
@@ -322,11 +331,10 @@ std::vector<std::string> FusionRules::conditions(std::span<const OperatorId> gro
   }
   for (const TensorId t : border_of(graph_, group).outputs) {
     const bool between = graph_.tensors[index(t)].role == TensorRole::intermediate;
-    const bool read_inside =
-        std::any_of(group.begin(), group.end(), [&](OperatorId op) {
-          const std::vector<TensorId>& in = graph_.ops[index(op)].inputs;
-          return std::find(in.begin(), in.end(), t) != in.end();
-        });
+    const bool read_inside = std::any_of(group.begin(), group.end(), [&](OperatorId op) {
+      const std::vector<TensorId>& in = graph_.ops[index(op)].inputs;
+      return std::find(in.begin(), in.end(), t) != in.end();
+    });
     if (between && read_inside) {
       lines.push_back("\"" + graph_.tensors[index(t)].name +
                       "\" is written all the same: others read it too");

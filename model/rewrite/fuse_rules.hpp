@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether several operators could be one kernel. Each rule is one predicate with its reason:
-//   kind          only kinds whose access is understood: element-wise, rope, casts, reductions, norms,
+//   kind          only kinds whose access is understood: element-wise, rope, casts, reductions,
+//   norms,
 //                 softmax, matrix products, attention
 //   stated_bytes  bytes stated by hand do not say which of them vanish
 //   repeat        one iteration of one repeat block, or outside all of them
 //   connected     every member makes or reads something of another member
 //   convex        no path leaves the group and comes back
 //   grid          what a member reads is made by other SMs: rows summed across, second factors of
-//                 products, keys and values, per-column sums. Element-wise producers are no obstacle:
-//                 each SM computes them again
-//   capacity      rows that are read again after their reduction, and tiles of chained products, fit
+//                 products, keys and values, per-column sums. Element-wise producers are no
+//                 obstacle: each SM computes them again
+//   capacity      rows that are read again after their reduction, and tiles of chained products,
+//   fit
 //                 into one SM's shared memory, registers and tensor memory together
-// Rows on chip: a norm reads its row twice; a softmax that only feeds a product along its row does not
-// (its sums are corrected on the way: Milakov and Gimelshein 2018; Dao et al. 2022). A product works
-// on kTileRows rows at least, the m16n8k16 of PTX's mma.
-// Generous on purpose: what is refused could not be done in one pass, what passes may still be hard.
-// Not modelled: clusters of SMs that share memory, registers lost to addresses, launch limits.
+// Rows on chip: a norm reads its row twice; a softmax that only feeds a product along its row does
+// not (its sums are corrected on the way: Milakov and Gimelshein 2018; Dao et al. 2022). A product
+// works on kTileRows rows at least, the m16n8k16 of PTX's mma. Generous on purpose: what is refused
+// could not be done in one pass, what passes may still be hard. Not modelled: clusters of SMs that
+// share memory, registers lost to addresses, launch limits.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +40,15 @@ struct UnitMemory {
 };
 UnitMemory unit_memory(const DeviceSpec& device);
 
-enum class FusionRule : std::uint8_t { kind, stated_bytes, repeat, connected, convex, grid, capacity };
+enum class FusionRule : std::uint8_t {
+  kind,
+  stated_bytes,
+  repeat,
+  connected,
+  convex,
+  grid,
+  capacity
+};
 std::string_view name_of(FusionRule rule);
 
 struct FusionRefusal {
@@ -49,7 +59,7 @@ struct FusionRefusal {
 /// One thing that has to stay in an SM: rows of a tensor, or a tile of a product.
 struct OnChipNeed {
   enum class What : std::uint8_t { rows, factor_rows, columns, sums } what = What::rows;
-  int tensor = 0;     ///< of which it is a part
+  int tensor = 0;  ///< of which it is a part
   double rows = 1;
   double columns = 1;
   Bytes bytes{0};

@@ -22,7 +22,8 @@ constexpr double kRounding = 1e-9;                  // of a step that should hit
 double number_in(const std::string& name, std::string_view text, const char* what) {
   const std::optional<double> value = parse_number(text);
   if (!value || !std::isfinite(*value) || std::abs(*value) > kLargest) {
-    refuse(name, quoted(text) + " is not " + what + " of a range first..last:+step or first..last:*factor");
+    refuse(name, quoted(text) + " is not " + what +
+                     " of a range first..last:+step or first..last:*factor");
   }
   return *value;
 }
@@ -62,7 +63,8 @@ void GridAxis::read_range(std::string_view values) {
   const std::size_t colon = values.find(':', dots);
   if (colon == std::string_view::npos || colon + 2 > values.size() ||
       (values[colon + 1] != '+' && values[colon + 1] != '*')) {
-    refuse(name_, quoted(values) + " has no step; expected first..last:+step or first..last:*factor");
+    refuse(name_,
+           quoted(values) + " has no step; expected first..last:+step or first..last:*factor");
   }
   const double first = number_in(name_, values.substr(0, dots), "the first value");
   const double last = number_in(name_, values.substr(dots + 2, colon - dots - 2), "the last value");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variables of a sweep and the values they take: NAME=a,b,c or NAME=first..last:+step or :*factor
+// The variables of a sweep and the values they take: NAME=a,b,c or NAME=first..last:+step or
+// :*factor
 // (`*=` scales what is there). Values of a range are made when asked for, so a grid of 10^12 points
 // takes no memory. The first variable moves slowest.
 #pragma once

@@ -53,7 +53,7 @@ struct Sweep::Build {
   std::vector<double> factors;           ///< of `*=`: what the values scale; 1 otherwise
   std::vector<double> values;            ///< of the graph's symbols, at the last point
   std::vector<std::pair<std::uint64_t, Touched>> touched;  ///< by the set of moved axes
-  bool stale = true;                     ///< some floors are of an older point
+  bool stale = true;                                       ///< some floors are of an older point
   bool is_model = false;
   double replicas = 1;
   int batch_slot = -1;
@@ -75,8 +75,11 @@ struct Sweep::Build {
 
 Sweep::Sweep(SweepSubject subject, std::vector<DeviceSpec> devices, const ClockChoice& clocks,
              Grid grid)
-    : subject_(std::move(subject)), devices_(std::move(devices)), clocks_(clocks),
-      grid_(std::move(grid)), digits_(grid_.axes().size(), 0) {
+    : subject_(std::move(subject)),
+      devices_(std::move(devices)),
+      clocks_(clocks),
+      grid_(std::move(grid)),
+      digits_(grid_.axes().size(), 0) {
   classify();
 }
 
@@ -96,7 +99,8 @@ void Sweep::classify() {
       assign(scratch, first);
     } else if (!axis.name().starts_with("op.")) {
       ModelWorkload scratch = *subject_.model;
-      const SymbolResult r = apply_symbol(first.name, first.value, scratch.scenario, scratch.layout);
+      const SymbolResult r =
+          apply_symbol(first.name, first.value, scratch.scenario, scratch.layout);
       std::vector<std::string> names;
       for (const SymbolInfo& symbol : model_symbols()) names.emplace_back(symbol.name);
       if (!r.known) {
@@ -238,14 +242,15 @@ void Sweep::evaluate_symbols(Build& build, SweepRow& row) {
   for (std::size_t a = 0; a < build.axes.size(); ++a) {
     const auto axis = static_cast<std::size_t>(build.axes[a]);
     const double value = grid_.axes()[axis].number(digits_[axis]) * build.factors[a];
-    plain = plain && (!build.is_model ||
-                      (value >= 1 && value <= kMostTokens && std::floor(value) == value));
+    plain = plain &&
+            (!build.is_model || (value >= 1 && value <= kMostTokens && std::floor(value) == value));
     double& last = build.values[static_cast<std::size_t>(build.slots[a])];
     if (last != value || build.stale) moved |= std::uint64_t{1} << std::min<std::size_t>(a, 63);
     last = value;
   }
   Evaluation& e = *build.evaluation;
-  const bool fine = plain && reevaluate(*build.machine, build.values, build.touched_for(moved), e) &&
+  const bool fine = plain &&
+                    reevaluate(*build.machine, build.values, build.touched_for(moved), e) &&
                     (build.is_model || agrees(e.graph, e.bound));
   build.stale = !fine;
   if (!fine) return evaluate_whole(build, row);
@@ -253,8 +258,8 @@ void Sweep::evaluate_symbols(Build& build, SweepRow& row) {
   if (!build.is_model) return;
   const double tokens = build.values[static_cast<std::size_t>(build.batch_slot)] *
                         build.values[static_cast<std::size_t>(build.new_slot)];
-  row.values.model = SweepModelValues{
-      e.floors.fused.any, token_ceiling(build.replicas, tokens, e.floors.fused.any)};
+  row.values.model = SweepModelValues{e.floors.fused.any,
+                                      token_ceiling(build.replicas, tokens, e.floors.fused.any)};
 }
 
 /// As `bound` does it, with the reason if it cannot be.

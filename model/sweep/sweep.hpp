@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A grid of any variables, evaluated point by point and handed on in chunks: by the very calls that
-// `bound` makes, evaluate(), reevaluate() and evaluate_model(), so that a point equals what bound says.
-//   symbols of the graph   new numbers for a graph that is bound once: operators that no moved symbol
+// `bound` makes, evaluate(), reevaluate() and evaluate_model(), so that a point equals what bound
+// says.
+//   symbols of the graph   new numbers for a graph that is bound once: operators that no moved
+//   symbol
 //                          touches keep their floors, nothing is allocated
 //   all else               (tp, precisions, device keys, devices) the graph is built once for each
 //                          combination of these values and kept, up to kKept of them
@@ -53,7 +55,8 @@ struct SweepRow {
 class Sweep {
  public:
   /// Throws InputError: names that neither the workload nor a device file has.
-  Sweep(SweepSubject subject, std::vector<DeviceSpec> devices, const ClockChoice& clocks, Grid grid);
+  Sweep(SweepSubject subject, std::vector<DeviceSpec> devices, const ClockChoice& clocks,
+        Grid grid);
   ~Sweep();
   Sweep(const Sweep&) = delete;
   Sweep& operator=(const Sweep&) = delete;

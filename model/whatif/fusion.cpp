@@ -54,7 +54,8 @@ void each_traffic(const Evaluation& e, std::size_t op, const OnChip& chip, Visit
   }
   for (const TensorUse& use : e.bound.outputs(b)) {
     if (use.again) continue;
-    visit(use.tensor, Bytes(0), e.bound.tensors[static_cast<std::size_t>(use.tensor)].bytes * b.times);
+    visit(use.tensor, Bytes(0),
+          e.bound.tensors[static_cast<std::size_t>(use.tensor)].bytes * b.times);
   }
 }
 
@@ -138,8 +139,7 @@ void count_launches(const DeviceSpec& device, FusionResult& result) {
   result.launches.after = result.after ? launches_of(*result.after) : result.launches.before;
   for (const OverheadSpec& overhead : device.overheads) {
     if (overhead.name != "kernel_launch" || !overhead.time) continue;
-    result.launches.saved =
-        overhead.time->value * (result.launches.before - result.launches.after);
+    result.launches.saved = overhead.time->value * (result.launches.before - result.launches.after);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a fusion buys: traffic a tensor, floors cold and at any residency, launches, intermediates,
-// before and after; or why the group cannot be one kernel. A ratio of floors is not a promise: at any
-// residency an intermediate that fits into S_keep need not have crossed HBM before either.
+// before and after; or why the group cannot be one kernel. A ratio of floors is not a promise: at
+// any residency an intermediate that fits into S_keep need not have crossed HBM before either.
 // Launches are counted for the expectation's side only: no floor has launch time.
 #pragma once
 

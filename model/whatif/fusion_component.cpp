@@ -26,8 +26,12 @@ FusionComponent::Set lowest(FusionComponent::Set set) { return set & (~set + 1);
 
 FusionComponent::FusionComponent(const Evaluation& evaluation, const FusionRules& rules,
                                  FusionCost& cost, std::span<const OperatorId> ops)
-    : rules_(rules), cost_(cost), ops_(ops.begin(), ops.end()), near_(ops.size()),
-      before_(ops.size()), after_(ops.size()) {
+    : rules_(rules),
+      cost_(cost),
+      ops_(ops.begin(), ops.end()),
+      near_(ops.size()),
+      before_(ops.size()),
+      after_(ops.size()) {
   for (std::size_t i = 0; i < ops_.size(); ++i) {
     const std::vector<int>& readers = rules.readers_of(static_cast<int>(ops_[i]));
     for (std::size_t j = i + 1; j < ops_.size(); ++j) {
@@ -79,8 +83,8 @@ void FusionComponent::find_edges(const Evaluation& evaluation) {
   for (std::size_t i = 0; i < bound.ops.size(); ++i) {
     const InputReads reads(bound, bound.ops[i], chip);
     for (int k = 0; k < bound.ops[i].input_count; ++k) {
-      const auto t = static_cast<std::size_t>(
-          bound.inputs(bound.ops[i])[static_cast<std::size_t>(k)].tensor);
+      const auto t =
+          static_cast<std::size_t>(bound.inputs(bound.ops[i])[static_cast<std::size_t>(k)].tensor);
       Edge& edge = edges[t];
       if (own[i] == 0) elsewhere[t] = 1;
       edge.read = edge.readers == 0 ? reads.bytes(k) : std::min(edge.read, reads.bytes(k));
@@ -190,7 +194,8 @@ void FusionComponent::grow(Set rest, Set group, Set barred, Known& best) {
   while (around != 0) {
     const Set next = lowest(around);
     around &= ~next;
-    if (best.cost < kNever && bound_with(rest, group, barred) >= best.cost * (1 - kRounding)) return;
+    if (best.cost < kNever && bound_with(rest, group, barred) >= best.cost * (1 - kRounding))
+      return;
     grow(rest, group | next, barred, best);
     barred |= next;
   }

@@ -45,8 +45,8 @@ class FusionComponent {
   void find_edges(const Evaluation& evaluation);
   [[nodiscard]] std::span<const OperatorId> ops_of(Set set);
   [[nodiscard]] bool convex(Set set) const;
-  double cost_of(Set group);      ///< infinity: not legal
-  double bound_of(Set rest);      ///< all of it as one kernel, legal or not
+  double cost_of(Set group);  ///< infinity: not legal
+  double bound_of(Set rest);  ///< all of it as one kernel, legal or not
   double least_from(Set rest);
   void grow(Set rest, Set group, Set barred, Known& best);
   [[nodiscard]] double bound_with(Set rest, Set group, Set barred);
@@ -56,8 +56,8 @@ class FusionComponent {
   const FusionRules& rules_;
   FusionCost& cost_;
   std::vector<OperatorId> ops_;
-  std::vector<Set> near_;           ///< by operator: who makes what it reads, reads what it makes
-  std::vector<Set> before_, after_; ///< by operator: whom it depends on, who depends on it
+  std::vector<Set> near_;            ///< by operator: who makes what it reads, reads what it makes
+  std::vector<Set> before_, after_;  ///< by operator: whom it depends on, who depends on it
   std::vector<Outside> outside_;
   std::vector<Edge> edges_;
   std::unordered_map<Set, double> costs_, bounds_;

@@ -6,7 +6,9 @@
 namespace floorline {
 
 FusionCost::FusionCost(const Evaluation& evaluation, const Machine& machine)
-    : evaluation_(evaluation), machine_(machine), scratch_(evaluation.bound),
+    : evaluation_(evaluation),
+      machine_(machine),
+      scratch_(evaluation.bound),
       uses_(evaluation.bound.uses.size()) {
   const std::size_t tensors = scratch_.tensors.size();
   readers_.assign(tensors, 0);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operators to fuse for the least serial cold floor: a partition of the graph into legal groups
-// (model/rewrite/fuse_rules), minimal in the sum of their floors.
+// Which operators to fuse for the least serial cold floor: a partition of the graph into legal
+// groups (model/rewrite/fuse_rules), minimal in the sum of their floors.
 //   Operators that could never stand in one group fall apart into components, searched one by one.
 //   Up to kExact operators a component is searched exactly: f(R) = min over connected groups G of R
 //   that hold R's first operator of cost(G) + f(R \ G), remembered for each R, cut off only where
 //   cost so far + floor of all the rest as one kernel (a bound: fused ≤ serial) cannot win.
-//   A partition whose groups would wait for one another in a circle is searched again in the order of
-//   execution: f over sets closed under producers.
-//   Beyond kExact only runs of neighbours in execution order, kExact operators at most, are looked
-//   at, and `cut` says so.
-// Among equal floors the one with the fewest fused operators, as far as taking single ones out shows.
+//   A partition whose groups would wait for one another in a circle is searched again in the order
+//   of execution: f over sets closed under producers. Beyond kExact only runs of neighbours in
+//   execution order, kExact operators at most, are looked at, and `cut` says so.
+// Among equal floors the one with the fewest fused operators, as far as taking single ones out
+// shows.
 #pragma once
 
 #include <cstddef>

@@ -234,7 +234,8 @@ Touched touched_by(const OperatorGraph& graph, const BoundGraph& bound,
   Touched touched;
   std::vector<bool> changes(graph.tensors.size(), false);
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-    for (const Expression& dim : graph.tensors[t].shape) changes[t] = changes[t] || uses_any(dim, slots);
+    for (const Expression& dim : graph.tensors[t].shape)
+      changes[t] = changes[t] || uses_any(dim, slots);
     if (changes[t]) touched.tensors.push_back(static_cast<int>(t));
   }
   std::vector<bool> repeats(graph.repeats.size(), false);
@@ -252,8 +253,8 @@ Touched touched_by(const OperatorGraph& graph, const BoundGraph& bound,
     const bool keys = keys_use(op, slots);
     const int block = bound.ops[i].repeat;
     const bool often = block >= 0 && repeats[static_cast<std::size_t>(block)];
-    const bool tensors = tensors_change(op) ||
-                         std::any_of(op.parts.begin(), op.parts.end(), tensors_change);
+    const bool tensors =
+        tensors_change(op) || std::any_of(op.parts.begin(), op.parts.end(), tensors_change);
     if (keys) touched.ops.push_back(static_cast<int>(i));
     if (keys || often || tensors) touched.demands.push_back(static_cast<int>(i));
   }
@@ -308,9 +309,10 @@ BoundGraph bind(const OperatorGraph& graph) {
                       "the sizes of this graph are out of range");
     }
   } else {
-    check_agreement(graph, bound, [&](const Position& at, const std::string& key, const auto& what) {
-      diagnostics.add(at, key, what());
-    });
+    check_agreement(graph, bound,
+                    [&](const Position& at, const std::string& key, const auto& what) {
+                      diagnostics.add(at, key, what());
+                    });
   }
   diagnostics.throw_if_any();
   return bound;

@@ -44,7 +44,7 @@ struct BoundOperator {
   int first_output = 0, output_count = 0;
   int first_sequence = 0, sequence_count = 0;
   int first_part = 0, part_count = 0;  ///< of kind fused, in BoundGraph::parts
-  Flops stated_work{-1};  ///< < 0: none
+  Flops stated_work{-1};               ///< < 0: none
   Bytes stated_traffic{-1};
   double work_scale = 1;
   double traffic_scale = 1;
@@ -96,8 +96,8 @@ struct Touched {
 };
 Touched touched_by(const OperatorGraph& graph, const BoundGraph& bound, std::span<const int> slots);
 
-/// What bind() also refuses, for arrays that were bound before: products whose tensors do not agree with
-/// their k, uneven heads, carried tensors that differ.
+/// What bind() also refuses, for arrays that were bound before: products whose tensors do not agree
+/// with their k, uneven heads, carried tensors that differ.
 bool agrees(const OperatorGraph& graph, const BoundGraph& bound);
 
 /// Numbers for every shape and key. Throws InputError: a size that is negative, not a whole number

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tensors of a bound graph must say alike: factors of products, heads, carried tensors.
-// wrong(position, key path, text on demand) is called for each contradiction. Internal to bound_graph.
+// wrong(position, key path, text on demand) is called for each contradiction. Internal to
+// bound_graph.
 #pragma once
 
 #include <algorithm>

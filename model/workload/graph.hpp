@@ -70,8 +70,8 @@ struct Operator {
   std::optional<Expression> stated_traffic;  ///< op.NAME.bytes, HBM bytes in all
   double work_scale = 1;                     ///< op.NAME.flops*=…
   double traffic_scale = 1;
-  /// Of kind fused: the operators that one kernel does, producers first. What they hand to one another
-  /// and is no output of this operator stays on chip.
+  /// Of kind fused: the operators that one kernel does, producers first. What they hand to one
+  /// another and is no output of this operator stays on chip.
   std::vector<Operator> parts;
   Position at;
 };

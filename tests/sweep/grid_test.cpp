@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "model/sweep/grid.hpp"
+
 #include <doctest/doctest.h>
 
 #include "model/input/diagnostic.hpp"
-#include "model/sweep/grid.hpp"
 
 using namespace floorline;
 

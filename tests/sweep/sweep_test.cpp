@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A point of a sweep is what bound says of it, bit for bit, wherever the sweep came from.
+#include "model/sweep/sweep.hpp"
+
 #include <doctest/doctest.h>
 
 #include "model/input/diagnostic.hpp"
 #include "model/report/sweep_writer.hpp"
-#include "model/sweep/sweep.hpp"
 #include "model/workload/architecture_file.hpp"
 #include "tests/demand/one_op.hpp"
 #include "tests/floor/test_machine.hpp"
@@ -163,7 +164,8 @@ TEST_SUITE("sweep") {
     check_all("gemm_skinny.toml", {"m=1..64:*4"}, {"h100_sxm"}, 0);
   }
   TEST_CASE("after a point that cannot be, the next ones are right again") {
-    check_all("transformer_block.toml", {"seq=64,0.5,64,128,0.5,256", "layers=2,3"}, {"h100_sxm"}, 4);
+    check_all("transformer_block.toml", {"seq=64,0.5,64,128,0.5,256", "layers=2,3"}, {"h100_sxm"},
+              4);
   }
 
   TEST_CASE("random graphs, random points") {

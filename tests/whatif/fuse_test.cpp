@@ -92,8 +92,8 @@ TEST_SUITE("whatif") {
     CHECK(bytes_before(r) == 1208303616);
     CHECK(bytes_after(r) == 402669568);
     CHECK(bytes_after(r) / bytes_before(r) == doctest::Approx(0.3333).epsilon(0.001));
-    // 9 FLOP an element: residual 1, mean 1 (less one a row), variance 3, normalize 4, dropout 1 are
-    // kept: 10 x 67,108,864 - 16,384.
+    // 9 FLOP an element: residual 1, mean 1 (less one a row), variance 3, normalize 4, dropout 1
+    // are kept: 10 x 67,108,864 - 16,384.
     const OperatorFloors& one = r.after->floors.ops.front();
     CHECK(one.demand.flops.in_base_units() == 10.0 * 67108864 - 16384);
     CHECK(r.launches.before == 5);
@@ -158,8 +158,9 @@ outputs = ["y"]
   }
 
   TEST_CASE("attention in three kernels becomes one: scores vanish") {
-    // N = 4096, d = 128, 16 bits, 8 heads. A head's scores and probabilities: 4096^2 x 2 = 33,554,432
-    // each, written and read: 134,217,728 bytes. Q, K, V, O: 4 x 4096 x 128 x 2 = 4,194,304 stay.
+    // N = 4096, d = 128, 16 bits, 8 heads. A head's scores and probabilities: 4096^2 x 2 =
+    // 33,554,432 each, written and read: 134,217,728 bytes. Q, K, V, O: 4 x 4096 x 128 x 2 =
+    // 4,194,304 stay.
     OperatorGraph graph = shipped("attention_naive");
     graph.set_symbol("batch", 1);
     graph.set_symbol("heads", 8);
@@ -177,9 +178,9 @@ outputs = ["y"]
   TEST_CASE("fused attention is refused where an SM cannot hold a tile") {
     // 16 rows of Q, 16 columns of K and V at 128 x 2 bytes: 3 x 4,096; 16 x 128 sums of 4 bytes:
     // 8,192; a 16 x 16 tile of scores: 1,024. 21,504 bytes; this SM has 6,000 + 4,000.
-    const Machine small =
-        round_machine("[rate.sfu]\nper_clock_per_unit = 16\nclock = \"sm\"\n"
-                      "[rate.tensor.fp16.fp32]\nper_clock_per_unit = 1000\nclock = \"sm\"\n");
+    const Machine small = round_machine(
+        "[rate.sfu]\nper_clock_per_unit = 16\nclock = \"sm\"\n"
+        "[rate.tensor.fp16.fp32]\nper_clock_per_unit = 1000\nclock = \"sm\"\n");
     OperatorGraph graph = shipped("attention_naive");
     const FusionResult r = fuse(graph, small, {"scores", "softmax", "values"});
     CHECK(refused_by(r) == "capacity");
@@ -190,9 +191,9 @@ outputs = ["y"]
 
   TEST_CASE("softmax over rows that its own kernel keeps needs them on chip") {
     // Without the second product nothing corrects the sums: 16 rows of 2048 fp32 sums do not fit.
-    const Machine small =
-        round_machine("[rate.sfu]\nper_clock_per_unit = 16\nclock = \"sm\"\n"
-                      "[rate.tensor.fp16.fp32]\nper_clock_per_unit = 1000\nclock = \"sm\"\n");
+    const Machine small = round_machine(
+        "[rate.sfu]\nper_clock_per_unit = 16\nclock = \"sm\"\n"
+        "[rate.tensor.fp16.fp32]\nper_clock_per_unit = 1000\nclock = \"sm\"\n");
     CHECK(refused_by(fuse(shipped("attention_naive"), small, {"scores", "softmax"})) == "capacity");
   }
 
@@ -294,8 +295,8 @@ outputs = ["z"]
   TEST_CASE("the fused graph prints and reads back to the same floors") {
     const Machine machine = h100();
     OperatorGraph graph = shipped("transformer_block");
-    const FusionResult r = fuse_groups(evaluate(graph, machine), machine,
-                                       {{"input_norm", "qkv"}, {"silu", "down"}});
+    const FusionResult r =
+        fuse_groups(evaluate(graph, machine), machine, {{"input_norm", "qkv"}, {"silu", "down"}});
     REQUIRE(r.legal());
     GraphReport report;
     report.graph = &r.after->graph;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search against every partition there is, each group's cost taken from a rewritten graph.
+#include "model/whatif/fusion_search.hpp"
+
 #include <doctest/doctest.h>
 
 #include <limits>
 #include <map>
 
-#include "model/whatif/fusion_search.hpp"
 #include "tests/floor/test_machine.hpp"
 #include "tests/whatif/random_fusable.hpp"
 
@@ -112,7 +113,8 @@ TEST_SUITE("whatif") {
     OperatorGraph graph;
     graph.name = "circle";
     for (int i = 0; i < 6; ++i)
-      add_tensor(graph, "t" + std::to_string(i), 64, i < 2 ? TensorRole::input : TensorRole::intermediate);
+      add_tensor(graph, "t" + std::to_string(i), 64,
+                 i < 2 ? TensorRole::input : TensorRole::intermediate);
     const auto add = [&](const char* name, std::vector<int> in, int out) {
       Operator op;
       op.name = name;

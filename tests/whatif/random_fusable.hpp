@@ -30,7 +30,8 @@ inline OperatorGraph random_fusable(Dice& dice, int operators, double cols = 64)
   for (int i = 0; i < operators; ++i) {
     const auto pick = [&] {
       const int n = static_cast<int>(made.size());
-      return made[static_cast<std::size_t>(dice.whole(dice.chance(60) ? std::max(0, n - 2) : 0, n - 1))];
+      return made[static_cast<std::size_t>(
+          dice.whole(dice.chance(60) ? std::max(0, n - 2) : 0, n - 1))];
     };
     Operator op;
     op.name = "op" + std::to_string(i);
