@@ -49,9 +49,10 @@ InputReads::InputReads(const BoundGraph& graph, const BoundOperator& op, const O
     default:
       break;
   }
+  whole_tensors_ = first_ == 1 && later_ == 1 && !by_sector_ && op.kind != OperatorKind::fused;
 }
 
-Bytes InputReads::bytes(int i) const {
+Bytes InputReads::part_bytes(int i) const {
   const OperatorView view(graph_, op_);
   if (op_.kind == OperatorKind::fused) return fused_read_bytes(view, i, chip_, share_);
   if (by_sector_) return elementwise_read_bytes(view, i, sector_);

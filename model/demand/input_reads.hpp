@@ -20,17 +20,26 @@ class InputReads {
              RankShare share = RankShare::busiest);
   /// Bytes of input number `i`. The union over several readers of one tensor is at least the
   /// largest of these.
-  [[nodiscard]] Bytes bytes(int i) const;
+  [[nodiscard]] Bytes bytes(int i) const {
+    return whole_tensors_ ? graph_.tensors[static_cast<std::size_t>(tensor_of(i))].bytes
+                          : part_bytes(i);
+  }
 
  private:
+  [[nodiscard]] int tensor_of(int i) const {
+    return graph_.uses[static_cast<std::size_t>(op_.first_input + i)].tensor;
+  }
+  [[nodiscard]] Bytes part_bytes(int i) const;
+
   const BoundGraph& graph_;
   const BoundOperator& op_;
   const OnChip& chip_;
   RankShare share_;
   Bytes sector_;
-  double first_ = 1;        ///< part of input 0
-  double later_ = 1;        ///< part of every other input
-  bool by_sector_ = false;  ///< elementwise with a stride or random access: all inputs
+  double first_ = 1;           ///< part of input 0
+  double later_ = 1;           ///< part of every other input
+  bool whole_tensors_ = true;  ///< every input is read in full
+  bool by_sector_ = false;     ///< elementwise with a stride or random access: all inputs
 };
 
 }  // namespace floorline

@@ -10,6 +10,11 @@ namespace {
 
 constexpr double kTieTolerance = 1e-12;  // rounding of two divisions, relative
 
+/// Without a ceiling the nominal rate stands in, and the result says "not proven sound".
+Seconds time_at(Amount amount, const Rate& rate) {
+  return rate.has_ceiling ? amount / rate.ceiling : amount / rate.nominal;
+}
+
 void add_term(ResourceId asked, Amount amount, const Rates& rates, Floor& floor) {
   if (!(amount > Amount())) return;
   const Rate& rate = rates[asked];
@@ -18,8 +23,7 @@ void add_term(ResourceId asked, Amount amount, const Rates& rates, Floor& floor)
   term.resource = rate.via;
   term.amount = amount;
   term.rate = &rate;
-  // Without a ceiling the nominal rate stands in, and the result says "not proven sound".
-  term.time = rate.has_ceiling ? amount / rate.ceiling : amount / rate.nominal;
+  term.time = time_at(amount, rate);
 }
 
 bool equal_times(Seconds a, Seconds b) {
@@ -60,6 +64,11 @@ bool port_is_slower(const Rates& rates) {
   return port.has_ceiling && hbm.has_ceiling && port.ceiling < hbm.ceiling;
 }
 
+bool memory_known(const OnChip& chip, Residency residency) {
+  if (residency == Residency::cold) return true;
+  return residency == Residency::any_keep ? chip.keep_known : chip.all_known;
+}
+
 Bytes beyond(Bytes amount, Bytes kept) { return std::max(Bytes(0), amount - kept); }
 
 }  // namespace
@@ -79,12 +88,12 @@ Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Res
   return floor;
 }
 
-void fill_floor(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency,
-                Floor& floor) {
-  floor.count = 0;
-  floor.binding = floor.runner_up = -1;
-  floor.tie = floor.provisional = floor.memory_unknown = false;
-  floor.proven = true;
+namespace {
+
+/// visit(resource, amount) for each amount that the residency leaves.
+template <class Visit>
+void each_amount(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency,
+                 Visit visit) {
   for (const DemandEntry& entry : demand.list()) {
     Amount amount = entry.amount;
     // Cold, the port carries no more than HBM; where it is no slower it cannot bind.
@@ -95,16 +104,36 @@ void fill_floor(const Demand& demand, const Rates& rates, const OnChip& chip, Re
       const double kept = chip.units.in_base_units();
       amount = Amount(Bytes(std::max(0.0, amount.in_base_units() - kept)));
     }
-    add_term(entry.resource, amount, rates, floor);
+    visit(entry.resource, amount);
   }
-  const bool known = residency == Residency::cold ||
-                     (residency == Residency::any_keep ? chip.keep_known : chip.all_known);
-  if (known) {
-    add_term({Unit::hbm}, Amount(hbm_bytes(demand, chip, residency)), rates, floor);
-  } else {
-    floor.memory_unknown = demand.hbm_read + demand.hbm_write > Bytes(0);
+  if (memory_known(chip, residency)) {
+    visit(ResourceId{Unit::hbm}, Amount(hbm_bytes(demand, chip, residency)));
   }
+}
+
+}  // namespace
+
+void fill_floor(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency,
+                Floor& floor) {
+  floor.count = 0;
+  floor.binding = floor.runner_up = -1;
+  floor.tie = floor.provisional = false;
+  floor.proven = true;
+  floor.memory_unknown =
+      !memory_known(chip, residency) && demand.hbm_read + demand.hbm_write > Bytes(0);
+  each_amount(demand, rates, chip, residency,
+              [&](ResourceId id, Amount amount) { add_term(id, amount, rates, floor); });
   rank_terms(floor);
+}
+
+Seconds longest_term(const Demand& demand, const Rates& rates, const OnChip& chip,
+                     Residency residency) {
+  Seconds longest(0);
+  each_amount(demand, rates, chip, residency, [&](ResourceId id, Amount amount) {
+    const Rate& rate = rates[id];
+    if (rate.known && amount > Amount()) longest = std::max(longest, time_at(amount, rate));
+  });
+  return longest;
 }
 
 Seconds Floor::proven_time() const {

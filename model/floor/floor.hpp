@@ -74,6 +74,10 @@ Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Res
 void fill_floor(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency,
                 Floor& floor);
 
+/// The longest of its terms alone.
+Seconds longest_term(const Demand& demand, const Rates& rates, const OnChip& chip,
+                     Residency residency);
+
 /// HBM bytes under a residency; `least_total` is the finite-memory bound of a matrix product.
 Bytes hbm_bytes(const Demand& demand, const OnChip& chip, Residency residency);
 

@@ -10,27 +10,6 @@ namespace floorline {
 
 namespace {
 
-/// Reads and writes of one operator over what its tensors alone would say: 1 but for copies,
-/// collectives and stated bytes.
-struct TrafficScale {
-  double read = 1;
-  double write = 1;
-};
-
-TrafficScale traffic_scale(const BoundGraph& graph, const BoundOperator& op,
-                           const InputReads& inputs, const Demand& demand) {
-  Bytes reads(0);
-  Bytes writes(0);
-  for (int i = 0; i < op.input_count; ++i) {
-    if (!graph.inputs(op)[static_cast<std::size_t>(i)].again) reads += inputs.bytes(i);
-  }
-  for (const TensorUse& use : graph.outputs(op)) {
-    if (!use.again) writes += graph.tensors[static_cast<std::size_t>(use.tensor)].bytes;
-  }
-  return {reads > Bytes(0) ? demand.hbm_read / reads : 0,
-          writes > Bytes(0) ? demand.hbm_write / writes : 0};
-}
-
 /// Bytes of tensors that enter the graph by this operator, and that leave it: outputs and state
 /// that it writes. Where ranks share what a router decides, the mean rank: it exists for the whole
 /// graph.
@@ -42,26 +21,40 @@ void operator_border(const BoundGraph& graph, const OnChip& chip, std::size_t i,
   std::fill(entering.begin(), entering.end(), 0.0);
   result.leaving[i] = 0;
   if (op.times == 0) return;
+  const Demand& demand = result.ops[i].demand;
   const InputReads busiest(graph, op, chip);
-  const TrafficScale scale = traffic_scale(graph, op, busiest, result.ops[i].demand);
-  const bool routed = op.kind == OperatorKind::grouped_gemm;
-  const InputReads reads = routed ? InputReads(graph, op, chip, RankShare::mean) : busiest;
+  Bytes all_read(0);
+  for (std::size_t k = 0; k < uses.size(); ++k) {
+    const Bytes bytes = busiest.bytes(static_cast<int>(k));
+    entering[k] = bytes.in_base_units();
+    if (!uses[k].again) all_read += bytes;
+  }
+  if (op.kind == OperatorKind::grouped_gemm) {
+    const InputReads mean(graph, op, chip, RankShare::mean);
+    for (std::size_t k = 0; k < uses.size(); ++k)
+      entering[k] = mean.bytes(static_cast<int>(k)).in_base_units();
+  }
+  // Reads and writes over what the tensors alone would say: 1 but for copies, collectives and
+  // stated bytes.
+  const double read_scale = all_read > Bytes(0) ? demand.hbm_read / all_read : 0;
   for (std::size_t k = 0; k < uses.size(); ++k) {
     const BoundTensor& tensor = graph.tensors[static_cast<std::size_t>(uses[k].tensor)];
-    if (tensor.producer >= 0 || tensor.role == TensorRole::intermediate) continue;
+    const bool outside = tensor.producer < 0 && tensor.role != TensorRole::intermediate;
     // An operator touches no more instances than it has iterations.
-    entering[k] = reads.bytes(static_cast<int>(k)).in_base_units() * scale.read *
-                  std::min(tensor.copies, op.times);
+    const double instances = std::min(tensor.copies, op.times);
+    entering[k] = outside ? entering[k] * read_scale * instances : 0;
   }
-  Bytes written(0);
+  Bytes all_written(0);
+  Bytes leaving(0);
   for (const TensorUse& use : graph.outputs(op)) {
+    if (use.again) continue;
     const BoundTensor& tensor = graph.tensors[static_cast<std::size_t>(use.tensor)];
-    const bool leaves = tensor.role == TensorRole::output || tensor.role == TensorRole::state;
-    if (leaves && !use.again) {
-      written += tensor.bytes * scale.write * std::min(tensor.copies, op.times);
-    }
+    all_written += tensor.bytes;
+    if (tensor.role != TensorRole::output && tensor.role != TensorRole::state) continue;
+    leaving += tensor.bytes * std::min(tensor.copies, op.times);
   }
-  result.leaving[i] = written.in_base_units();
+  if (all_written > Bytes(0))
+    result.leaving[i] = leaving.in_base_units() * (demand.hbm_write / all_written);
 }
 
 /// What enters the graph, each tensor once: the largest part any reader needs. What leaves it.
@@ -145,8 +138,7 @@ void operator_floors(const BoundGraph& graph, const Rates& rates, const OnChip& 
   op.times = graph.ops[i].times;
   fill_floor(op.demand, rates, chip, Residency::cold, op.cold);
   fill_floor(op.demand, rates, chip, Residency::any_keep, op.any);
-  fill_floor(op.demand, rates, chip, Residency::any_all, result.overlapped);
-  op.any_overlapped = result.overlapped.time();
+  op.any_overlapped = longest_term(op.demand, rates, chip, Residency::any_all);
   operator_border(graph, chip, i, result);
 }
 

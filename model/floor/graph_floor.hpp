@@ -57,7 +57,6 @@ struct GraphFloors {
 
   /// Every operator waits for the one before it, whatever they take: known from the graph alone.
   bool chain = false;
-  Floor overlapped;  ///< scratch: the floor whose time is any_overlapped
   std::vector<double>
       entering;                 ///< by use: bytes of a tensor that enters the graph, all iterations
   std::vector<double> leaving;  ///< by operator: bytes that leave the graph, all iterations

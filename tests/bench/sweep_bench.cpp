@@ -2,10 +2,13 @@
 // Full evaluations of a decode step (three graph floors, both residencies, binding), one core:
 //   sweep/context, batch      one symbol moves from point to point
 //   sweep/batch x context     both do
+//   sweep/points              what `floorline sweep` evaluates: tp 4 and 8, 256 batches, 256
+//   contexts, as rows
 #include <benchmark/benchmark.h>
 
 #include "model/device/device_file.hpp"
 #include "model/evaluate.hpp"
+#include "model/sweep/sweep.hpp"
 #include "model/workload/architecture_file.hpp"
 #include "model/workload/model_graph.hpp"
 
@@ -41,5 +44,23 @@ void symbols(benchmark::State& state, std::vector<const char*> names) {
 BENCHMARK_CAPTURE(symbols, context, {"context"})->Name("sweep/context");
 BENCHMARK_CAPTURE(symbols, batch, {"batch"})->Name("sweep/batch");
 BENCHMARK_CAPTURE(symbols, both, {"batch", "context"})->Name("sweep/batch x context");
+
+void points(benchmark::State& state) {
+  std::vector<GridAxis> axes{GridAxis::parse("tp=4,8"), GridAxis::parse("batch=1..256:+1"),
+                             GridAxis::parse("context=1024..17344:+64")};
+  const ModelWorkload model{load_architecture("workloads/llama-3.1-70b.json"), {}, {}, {}};
+  Sweep sweep({{}, model}, {load_device("h100_sxm", DevicePath{{"devices"}})}, {},
+              Grid(std::move(axes), 1));
+  std::int64_t done = 0;
+  for (auto _ : state) {
+    sweep.run({0, sweep.grid().points()}, [&done](std::span<const SweepRow> rows) {
+      done += static_cast<std::int64_t>(rows.size());
+      benchmark::DoNotOptimize(rows.data());
+      return true;
+    });
+  }
+  state.SetItemsProcessed(done);
+}
+BENCHMARK(points)->Name("sweep/points")->Unit(benchmark::kMillisecond);
 
 }  // namespace

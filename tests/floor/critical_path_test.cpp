@@ -198,4 +198,37 @@ TEST_SUITE("floor") {
     CHECK(e.floors.critical_path.cold.in_base_units() * 1e6 == doctest::Approx(10).epsilon(1e-12));
     CHECK(path(c.graph, machine) == doctest::Approx(2).epsilon(1e-12));
   }
+
+  TEST_CASE("a chain is known as one, and the matrix gives the same") {
+    // 5 + 3 (2 + 4) + 1 us: each waits for the one before.
+    Chain c;
+    const TensorId x = c.op(5, {c.input()});
+    const TensorId a = c.op(2, {x});
+    const TensorId b = c.op(4, {a, x});
+    c.op(1, {b});
+    c.repeat(1, 2, 3, {{b, x}});
+    const Machine machine = round_machine();
+    const BoundGraph bound = bind(c.graph);
+    CHECK(is_chain(bound));
+    GraphFloors floors;
+    prepare(bound, floors);
+    graph_floors(bound, machine.rates, machine.chip, floors);
+    CHECK(longest_path(bound, floors, PathTime::cold).in_base_units() * 1e6 == doctest::Approx(24));
+    floors.chain = false;
+    CHECK(longest_path(bound, floors, PathTime::cold).in_base_units() * 1e6 == doctest::Approx(24));
+  }
+
+  TEST_CASE("what is no chain") {
+    // The last reads the first, not the one before it; a block whose iterations do not wait.
+    Chain c;
+    const TensorId x = c.op(5, {c.input()});
+    c.op(2, {x});
+    c.op(4, {x});
+    CHECK_FALSE(is_chain(bind(c.graph)));
+    Chain d;
+    const TensorId y = d.op(5, {d.input()});
+    d.op(2, {y});
+    d.repeat(1, 1, 3, {});
+    CHECK_FALSE(is_chain(bind(d.graph)));
+  }
 }
