@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <regex>
 #include <set>
@@ -127,6 +128,24 @@ std::string room_of(const std::string& pattern) {
   return pattern.substr(0, pattern.find_first_of(".*") + 1);
 }
 
+// "Schedule" of "struct Schedule {" and "enum class Schedule : …"; nothing of a declaration.
+std::optional<std::string> defined_type(const std::string& line) {
+  static const std::regex kType(
+      R"rx(^(?:struct|class|enum class) (\w+)(?: final)?\s*(?::[^:].*)?\{)rx");
+  std::smatch match;
+  if (!std::regex_search(line, match, kType)) return std::nullopt;
+  return match[1];
+}
+
+// The namespace that a header opens: "floorline", "floorline::bodies".
+std::string namespace_of(const Lines& lines) {
+  for (const std::string& line : lines) {
+    if (line.starts_with("namespace ") && line.ends_with(" {"))
+      return line.substr(10, line.size() - 12);
+  }
+  return "";
+}
+
 Lines top_level_entries() {
   std::set<std::string> entries;
   FILE* pipe = popen("git ls-files --cached --others --exclude-standard 2>/dev/null", "r");
@@ -179,6 +198,28 @@ TEST_SUITE("rooms") {
           if (room_of(below->files) != room_of(arrow->files) &&
               (matches(header, below->files) || matches(below->files, header)))
             violations.push_back(arrow->files + " -> " + header + ": named further down");
+    check_none(violations);
+  }
+
+  // Two types of one name link without a word, and one is then read as the other.
+  TEST_CASE("no two headers define a type of one name") {
+    CHECK(defined_type("struct Grid {") == "Grid");
+    CHECK(defined_type("enum class Event : std::uint8_t { finish, start };") == "Event");
+    CHECK(defined_type("class GridReader final : public Reader {") == "GridReader");
+    CHECK(defined_type("struct Grid;") == std::nullopt);
+    std::map<std::string, std::string> where;
+    Lines violations;
+    for (const std::string& file : files_below({"model", "validation", "cli"})) {
+      if (!file.ends_with(".hpp") && !file.ends_with(".cuh")) continue;
+      const Lines lines = read_lines(file);
+      const std::string space = namespace_of(lines);
+      for (const std::string& line : lines) {
+        const auto type = defined_type(line);
+        if (!type) continue;
+        const auto [first, is_new] = where.emplace(space + "::" + *type, file);
+        if (!is_new) violations.push_back(first->first + ": " + first->second + " and " + file);
+      }
+    }
     check_none(violations);
   }
 

@@ -21,7 +21,7 @@ RowKeys attention(RowKind kind, std::string_view gpu, const AttentionKeys& keys)
   return {kind, gpu, "", keys};
 }
 RowKeys collective(RowKind kind, std::string_view gpu, OperatorKind op, std::int64_t bytes) {
-  return {kind, gpu, "", CollectiveKeys{op, "", 8, bytes}};
+  return {kind, gpu, "", CollectiveRowKeys{op, "", 8, bytes}};
 }
 const ReadingRule& rule(std::string_view id) {
   for (const ReadingRule& r : reading_rules()) {

@@ -11,7 +11,7 @@ using namespace floorline;
 
 namespace {
 
-LinePoint at(double size, double time) {
+MeasuredPoint at(double size, double time) {
   return {Amount(Bytes(size)), Seconds(time), "", true, ""};
 }
 
@@ -29,8 +29,8 @@ std::string refusal(const std::string& csv, const LineColumns& columns) {
 TEST_SUITE("validation") {
   TEST_CASE("two sizes give the line through them") {
     // 10 us + x / 1 TB/s: 1 MB takes 11 us, 100 MB 110 us. n_half = 10 us x 1 TB/s = 10 MB.
-    std::vector<LinePoint> points{at(1e6, 11e-6), at(100e6, 110e-6)};
-    const LineFit fit = fit_line(points, {});
+    std::vector<MeasuredPoint> points{at(1e6, 11e-6), at(100e6, 110e-6)};
+    const MeasuredLine fit = fit_line(points, {});
     CHECK(fit.refusal == LineRefusal::none);
     CHECK(fit.fixed.in_base_units() == doctest::Approx(10e-6));
     CHECK(fit.rate->in_base_units() == doctest::Approx(1e12));
@@ -40,8 +40,8 @@ TEST_SUITE("validation") {
 
   TEST_CASE("residuals are relative, and small sizes count as much as large ones") {
     // The same line, the middle point 10 % slow: 1.1 x 20 us = 22 us.
-    std::vector<LinePoint> points{at(1e6, 11e-6), at(10e6, 22e-6), at(1000e6, 1010e-6)};
-    const LineFit fit = fit_line(points, {});
+    std::vector<MeasuredPoint> points{at(1e6, 11e-6), at(10e6, 22e-6), at(1000e6, 1010e-6)};
+    const MeasuredLine fit = fit_line(points, {});
     CHECK(fit.used == 3);
     CHECK(fit.largest_residual > 0.03);
     CHECK(fit.largest_residual < 0.1);
@@ -50,33 +50,33 @@ TEST_SUITE("validation") {
   }
 
   TEST_CASE("sizes up to 2 S_keep are left out, the border included") {
-    std::vector<LinePoint> points{at(1e6, 1e-6), at(2e6, 2e-6), at(4e6, 14e-6), at(8e6, 18e-6)};
-    const LineFit fit = fit_line(points, {Amount(Bytes(2e6)), {}});
+    std::vector<MeasuredPoint> points{at(1e6, 1e-6), at(2e6, 2e-6), at(4e6, 14e-6), at(8e6, 18e-6)};
+    const MeasuredLine fit = fit_line(points, {Amount(Bytes(2e6)), {}});
     CHECK(fit.used == 2);
     CHECK_FALSE(points[1].used);
     CHECK(points[2].used);
     CHECK(fit.fixed.in_base_units() == doctest::Approx(10e-6));
-    std::vector<LinePoint> one_left{at(1e6, 1e-6), at(4e6, 14e-6), at(4e6, 15e-6)};
+    std::vector<MeasuredPoint> one_left{at(1e6, 1e-6), at(4e6, 14e-6), at(4e6, 15e-6)};
     CHECK(fit_line(one_left, {Amount(Bytes(2e6)), {}}).refusal == LineRefusal::too_few);
   }
 
   TEST_CASE("a rate above the ceiling is refused, at it it is not") {
     const LineLimits limits{{}, AmountPerSecond(BytesPerSecond(1e12))};
-    std::vector<LinePoint> above{at(1e6, 10.9e-6), at(100e6, 109e-6)};  // 99 MB in 98.1 us
-    const LineFit fit = fit_line(above, limits);
+    std::vector<MeasuredPoint> above{at(1e6, 10.9e-6), at(100e6, 109e-6)};  // 99 MB in 98.1 us
+    const MeasuredLine fit = fit_line(above, limits);
     CHECK(fit.refusal == LineRefusal::above_ceiling);
     CHECK(fit.rate->in_base_units() == doctest::Approx(99e6 / 98.1e-6));
     CHECK_FALSE(fit.half_size.has_value());
-    std::vector<LinePoint> below{at(1e6, 11e-6), at(100e6, 110.001e-6)};
+    std::vector<MeasuredPoint> below{at(1e6, 11e-6), at(100e6, 110.001e-6)};
     CHECK(fit_line(below, limits).refusal == LineRefusal::none);
   }
 
   TEST_CASE("times that do not grow, and a fixed cost below zero") {
-    std::vector<LinePoint> flat{at(1e6, 80e-6), at(2e6, 80e-6), at(4e6, 80e-6)};
-    const LineFit fit = fit_line(flat, {});
+    std::vector<MeasuredPoint> flat{at(1e6, 80e-6), at(2e6, 80e-6), at(4e6, 80e-6)};
+    const MeasuredLine fit = fit_line(flat, {});
     CHECK(fit.refusal == LineRefusal::not_growing);
     CHECK(fit.fixed.in_base_units() == doctest::Approx(80e-6));
-    std::vector<LinePoint> bent{at(1e6, 1e-6), at(100e6, 200e-6)};  // 2.01 ps a byte, - 1.01 us
+    std::vector<MeasuredPoint> bent{at(1e6, 1e-6), at(100e6, 200e-6)};  // 2.01 ps a byte, - 1.01 us
     CHECK(fit_line(bent, {}).refusal == LineRefusal::negative_fixed);
   }
 
@@ -85,11 +85,11 @@ TEST_SUITE("validation") {
     for (int run = 0; run < 50; ++run) {
       CAPTURE(run);
       std::uniform_real_distribution<double> noise(0.99, 1.01);
-      std::vector<LinePoint> points;
+      std::vector<MeasuredPoint> points;
       for (double x = 1e5; x < 1e10; x *= 4) {
         points.push_back(at(x, (12e-6 + x / 1.5e12) * noise(random)));
       }
-      const LineFit fit = fit_line(points, {});
+      const MeasuredLine fit = fit_line(points, {});
       CHECK(fit.fixed.in_base_units() == doctest::Approx(12e-6).epsilon(0.02));
       CHECK(fit.rate->in_base_units() == doctest::Approx(1.5e12).epsilon(0.02));
     }

@@ -79,8 +79,8 @@ TEST_SUITE("validation") {
         "a100_sxm,alltoall,half,8,1024,9,9,1,nccl/2\n",
         "t.csv");
     const RowKeys call = rows_of(nccl, RowKind::nccl).rows.at(0).keys;
-    CHECK(std::get<CollectiveKeys>(call.work).op == OperatorKind::all_to_all);
-    CHECK(std::get<CollectiveKeys>(call.work).ranks == 8);
+    CHECK(std::get<CollectiveRowKeys>(call.work).op == OperatorKind::all_to_all);
+    CHECK(std::get<CollectiveRowKeys>(call.work).ranks == 8);
   }
 
   TEST_CASE("rows: what is not known is not judged, with the reason") {

@@ -79,7 +79,8 @@ HypothesisRun run_with(std::optional<Observation> baseline, std::optional<Observ
   run.hypothesis = parse_hypothesis(kStorageHypothesis, "storage.toml");
   for (auto [c, which] : {std::pair{&run.baseline, &run.hypothesis.baseline},
                           std::pair{&run.variant, &run.hypothesis.variant}}) {
-    c->floors = case_floors(evaluate(parse_op_text(which->op), machine), machine, Schedule::serial);
+    c->floors =
+        case_floors(evaluate(parse_op_text(which->op), machine), machine, KernelSchedule::serial);
     c->device = "round";
     c->device_text = "device";
     c->workload_text = which->op;

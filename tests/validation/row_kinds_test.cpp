@@ -31,7 +31,8 @@ MoeKeys moe_keys(std::int64_t tokens, std::int64_t ep) {
 }
 RowKeys moe(const MoeKeys& keys) { return {RowKind::moe, "h100_sxm", "", keys}; }
 RowKeys message(std::string_view node, OperatorKind op, std::int64_t ranks, std::int64_t per_node) {
-  return {RowKind::vidur_collective, node, "", CollectiveKeys{op, "", ranks, 67108864, per_node}};
+  return {RowKind::vidur_collective, node, "",
+          CollectiveRowKeys{op, "", ranks, 67108864, per_node}};
 }
 const ReadingRule& rule(std::string_view id) {
   for (const ReadingRule& r : reading_rules()) {

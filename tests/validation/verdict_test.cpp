@@ -22,7 +22,7 @@ namespace {
 constexpr double us = 1e-6;
 
 CaseFloors floors_of(const std::string& op, const Machine& machine) {
-  return case_floors(evaluate(parse_op_text(op), machine), machine, Schedule::serial);
+  return case_floors(evaluate(parse_op_text(op), machine), machine, KernelSchedule::serial);
 }
 const Machine& round() {
   static const Machine machine = round_machine();

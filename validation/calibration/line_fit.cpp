@@ -13,14 +13,14 @@ struct Sums {
   double spread = 0, slope = 0;           // of sizes; of times over sizes
 };
 
-double weight_of(const LinePoint& p) {
+double weight_of(const MeasuredPoint& p) {
   const double t = p.time.in_base_units();
   return 1 / (t * t);
 }
 
-Sums sums_of(const std::vector<LinePoint>& points) {
+Sums sums_of(const std::vector<MeasuredPoint>& points) {
   Sums s;
-  for (const LinePoint& p : points) {
+  for (const MeasuredPoint& p : points) {
     if (!p.used) continue;
     const double w = weight_of(p);
     s.weight += w;
@@ -30,7 +30,7 @@ Sums sums_of(const std::vector<LinePoint>& points) {
   s.size /= s.weight;
   s.time /= s.weight;
   double product = 0;
-  for (const LinePoint& p : points) {
+  for (const MeasuredPoint& p : points) {
     if (!p.used) continue;
     const double dx = p.size.in_base_units() - s.size;
     s.spread += weight_of(p) * dx * dx;
@@ -40,9 +40,9 @@ Sums sums_of(const std::vector<LinePoint>& points) {
   return s;
 }
 
-std::size_t mark(std::vector<LinePoint>& points, const LineLimits& limits) {
+std::size_t mark(std::vector<MeasuredPoint>& points, const LineLimits& limits) {
   std::vector<double> sizes;
-  for (LinePoint& p : points) {
+  for (MeasuredPoint& p : points) {
     if (limits.more_than && !(p.size > *limits.more_than)) {
       p.used = false;
       p.why_not = "not above 2 S_keep: part of it may have stayed on chip";
@@ -54,8 +54,8 @@ std::size_t mark(std::vector<LinePoint>& points, const LineLimits& limits) {
   return static_cast<std::size_t>(std::unique(sizes.begin(), sizes.end()) - sizes.begin());
 }
 
-void add_residuals(const std::vector<LinePoint>& points, double slope, LineFit& fit) {
-  for (const LinePoint& p : points) {
+void add_residuals(const std::vector<MeasuredPoint>& points, double slope, MeasuredLine& fit) {
+  for (const MeasuredPoint& p : points) {
     if (!p.used) continue;
     const double fitted = fit.fixed.in_base_units() + slope * p.size.in_base_units();
     fit.residuals.push_back(1 - fitted / p.time.in_base_units());
@@ -81,11 +81,11 @@ std::string_view name_of(LineRefusal refusal) {
   return "";
 }
 
-LineFit fit_line(std::vector<LinePoint>& points, const LineLimits& limits) {
-  LineFit fit;
+MeasuredLine fit_line(std::vector<MeasuredPoint>& points, const LineLimits& limits) {
+  MeasuredLine fit;
   const std::size_t sizes = mark(points, limits);
   fit.used = static_cast<std::size_t>(
-      std::count_if(points.begin(), points.end(), [](const LinePoint& p) { return p.used; }));
+      std::count_if(points.begin(), points.end(), [](const MeasuredPoint& p) { return p.used; }));
   if (sizes < 2) {
     fit.refusal = LineRefusal::too_few;
     return fit;

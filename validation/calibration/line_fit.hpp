@@ -19,7 +19,7 @@
 
 namespace floorline {
 
-struct LinePoint {
+struct MeasuredPoint {
   Amount size;  ///< bytes or FLOPs of one call
   Seconds time{0};
   std::string place;  ///< "file.csv:3"
@@ -36,7 +36,7 @@ enum class LineRefusal : std::uint8_t {
 };
 std::string_view name_of(LineRefusal refusal);
 
-struct LineFit {
+struct MeasuredLine {
   Seconds fixed{0};
   std::optional<AmountPerSecond> rate;  ///< absent where the times do not grow
   std::optional<Amount> half_size;      ///< n_half
@@ -52,6 +52,6 @@ struct LineLimits {
 };
 
 /// Marks the points that are left out and fits the others.
-LineFit fit_line(std::vector<LinePoint>& points, const LineLimits& limits);
+MeasuredLine fit_line(std::vector<MeasuredPoint>& points, const LineLimits& limits);
 
 }  // namespace floorline

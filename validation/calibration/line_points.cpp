@@ -53,7 +53,7 @@ std::optional<double> cell_value(const CsvTable& table, std::size_t row, std::si
 
 }  // namespace
 
-std::vector<LinePoint> line_points(const CsvTable& table, const LineColumns& columns) {
+std::vector<MeasuredPoint> line_points(const CsvTable& table, const LineColumns& columns) {
   if (columns.time.empty() == columns.rate.empty()) {
     refuse("--time", "expected one of --time and --rate: the column that was measured");
   }
@@ -70,7 +70,7 @@ std::vector<LinePoint> line_points(const CsvTable& table, const LineColumns& col
   const std::string unit = columns.unit.empty() ? unit_by_name(columns.time) : columns.unit;
   const double factor = factor_of(unit, dimension);
   Diagnostics diagnostics;
-  std::vector<LinePoint> points;
+  std::vector<MeasuredPoint> points;
   for (std::size_t row = 0; row < table.row_count() && !diagnostics.full(); ++row) {
     const auto x = cell_value(table, row, size, 1, diagnostics);
     const auto y = cell_value(table, row, measured, factor, diagnostics);

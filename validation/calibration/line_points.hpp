@@ -20,6 +20,6 @@ struct LineColumns {
 };
 
 /// Throws InputError with every cell that is no number above zero, and columns that are not there.
-std::vector<LinePoint> line_points(const CsvTable& table, const LineColumns& columns);
+std::vector<MeasuredPoint> line_points(const CsvTable& table, const LineColumns& columns);
 
 }  // namespace floorline

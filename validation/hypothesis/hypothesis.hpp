@@ -20,9 +20,9 @@ namespace floorline {
 
 /// Which floor of a graph a case is held against: kernels one after another, along the longest
 /// dependency path, or with nothing assumed.
-enum class Schedule : std::uint8_t { serial, critical_path, fused };
-std::string_view name_of(Schedule schedule);
-std::optional<Schedule> schedule_named(std::string_view name);
+enum class KernelSchedule : std::uint8_t { serial, critical_path, fused };
+std::string_view name_of(KernelSchedule schedule);
+std::optional<KernelSchedule> schedule_named(std::string_view name);
 
 struct TimeInterval {
   Seconds low{0};
@@ -36,7 +36,7 @@ struct HypothesisCase {
                          ///< neither: the graph that the experiment names
   std::vector<std::string> set;  ///< NAME=VALUE of symbols, operators and device keys
   std::string device;            ///< where this case has a device of its own
-  Schedule schedule = Schedule::serial;
+  KernelSchedule schedule = KernelSchedule::serial;
   std::string experiment;  ///< what runs: a name of the suite, or 'KIND key=value …'
   std::optional<TimeInterval> expected_time;  ///< calibrated; outside it the limit is refuted
   std::string expected_source;

@@ -14,10 +14,10 @@ namespace floorline {
 
 namespace {
 
-constexpr std::array<std::pair<Schedule, std::string_view>, 3> kSchedules{{
-    {Schedule::serial, "serial"},
-    {Schedule::critical_path, "critical_path"},
-    {Schedule::fused, "fused"},
+constexpr std::array<std::pair<KernelSchedule, std::string_view>, 3> kSchedules{{
+    {KernelSchedule::serial, "serial"},
+    {KernelSchedule::critical_path, "critical_path"},
+    {KernelSchedule::fused, "fused"},
 }};
 
 std::optional<Dimension> dimension_of(MeasurandKind kind) {
@@ -288,7 +288,7 @@ bool is_plain_name(const std::string& name) {
 
 }  // namespace
 
-std::string_view name_of(Schedule schedule) {
+std::string_view name_of(KernelSchedule schedule) {
   for (const auto& [value, name] : kSchedules) {
     if (value == schedule) return name;
   }
@@ -296,7 +296,7 @@ std::string_view name_of(Schedule schedule) {
   return "";
 }
 
-std::optional<Schedule> schedule_named(std::string_view name) {
+std::optional<KernelSchedule> schedule_named(std::string_view name) {
   for (const auto& [value, known] : kSchedules) {
     if (known == name) return value;
   }

@@ -68,7 +68,8 @@ void add_case(std::string& out, const char* name, const HypothesisCase& c) {
   add_text(out, "workload", c.workload);
   if (!c.set.empty()) out += "set = " + toml_list(c.set) + "\n";
   add_text(out, "device", c.device);
-  if (c.schedule != Schedule::serial) add_text(out, "schedule", std::string(name_of(c.schedule)));
+  if (c.schedule != KernelSchedule::serial)
+    add_text(out, "schedule", std::string(name_of(c.schedule)));
   add_text(out, "experiment", c.experiment);
   if (c.expected_time) {
     const auto end = [](Seconds t) { return value_text(t.in_base_units(), MeasurandKind::time); };

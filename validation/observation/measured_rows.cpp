@@ -222,9 +222,9 @@ class RowReader {
     return keys;
   }
 
-  CollectiveKeys collective(RowKind kind) {
+  CollectiveRowKeys collective(RowKind kind) {
     const bool nccl = kind == RowKind::nccl;
-    CollectiveKeys keys;
+    CollectiveRowKeys keys;
     keys.variant = text(nccl ? "op" : "impl");
     const std::optional<OperatorKind> op = nccl ? nccl_op(keys.variant) : OperatorKind::all_reduce;
     if (!op) not_judged(unknown("op", keys.variant));
@@ -299,8 +299,8 @@ class RowReader {
     return keys;
   }
 
-  CollectiveKeys vidur_collective() {
-    CollectiveKeys keys;
+  CollectiveRowKeys vidur_collective() {
+    CollectiveRowKeys keys;
     keys.variant = text("op");
     const bool send = keys.variant == "send_recv";
     keys.op = send ? OperatorKind::send_recv : OperatorKind::all_reduce;

@@ -78,7 +78,7 @@ struct AttentionKeys {
   std::int64_t window = 0;  ///< 0: none
 };
 
-struct CollectiveKeys {
+struct CollectiveRowKeys {
   OperatorKind op = OperatorKind::all_reduce;
   std::string_view variant;  ///< nccl: op and custom_allreduce: impl, as written
   std::int64_t ranks = 1, bytes = 1;
@@ -132,7 +132,7 @@ struct RowKeys {
   RowKind kind = RowKind::gemm;
   std::string_view gpu;     ///< views into the table
   std::string_view source;  ///< backend/version
-  std::variant<GemmKeys, AttentionKeys, CollectiveKeys, MoeKeys, LatentKeys, LatentProductKeys,
+  std::variant<GemmKeys, AttentionKeys, CollectiveRowKeys, MoeKeys, LatentKeys, LatentProductKeys,
                QuantizeKeys, ElementwiseKeys, ServingKeys>
       work;
 };

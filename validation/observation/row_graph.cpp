@@ -89,7 +89,7 @@ class Sizes {
     set("n", keys.n);
     set("k", keys.k);
   }
-  void operator()(const CollectiveKeys& keys) const {
+  void operator()(const CollectiveRowKeys& keys) const {
     set("bytes", keys.bytes);
     if (keys.op != OperatorKind::send_recv) set("ranks", keys.ranks);
   }
@@ -158,7 +158,7 @@ bool has_chunks(const AttentionKeys& keys, const Reading& reading) {
 }
 
 OperatorKind kind_of(const RowKeys& keys) {
-  if (const auto* call = std::get_if<CollectiveKeys>(&keys.work)) return call->op;
+  if (const auto* call = std::get_if<CollectiveRowKeys>(&keys.work)) return call->op;
   if (std::holds_alternative<AttentionKeys>(keys.work)) return OperatorKind::attention;
   if (std::holds_alternative<QuantizeKeys>(keys.work)) return OperatorKind::quantize;
   if (const auto* pass = std::get_if<ElementwiseKeys>(&keys.work)) {
@@ -237,7 +237,7 @@ struct PlainReading {
   void operator()(const ElementwiseKeys&) const {
     reading.in = reading.second = reading.out = Precision::fp16;
   }
-  void operator()(const CollectiveKeys&) const {}
+  void operator()(const CollectiveRowKeys&) const {}
   void operator()(const ServingKeys&) const {}
 };
 

@@ -21,7 +21,7 @@ struct Describe {
            number(keys.kv_heads) + " dim " + number(keys.head_dim) +
            (keys.window > 0 ? " window " + number(keys.window) : "");
   }
-  std::string operator()(const CollectiveKeys& keys) const {
+  std::string operator()(const CollectiveRowKeys& keys) const {
     return std::string(keys.variant) + " gpus=" + number(keys.ranks) +
            (keys.per_node > 0 ? " of " + number(keys.per_node) + " a node" : "") +
            " bytes=" + number(keys.bytes);
@@ -61,7 +61,7 @@ struct Variant {
   std::string operator()(const AttentionKeys& keys) const {
     return std::string(name_of(keys.attention)) + "/" + std::string(name_of(keys.kv));
   }
-  std::string operator()(const CollectiveKeys& keys) const { return std::string(keys.variant); }
+  std::string operator()(const CollectiveRowKeys& keys) const { return std::string(keys.variant); }
   std::string operator()(const MoeKeys& keys) const {
     return std::string(name_of(keys.dtype)) + (keys.balanced() ? "/balanced" : "/power_law");
   }

@@ -46,7 +46,7 @@ std::string refusal_text(const LineReport& r) {
 bool has_line(const LineReport& r) { return r.fit.refusal != LineRefusal::too_few; }
 
 Json fit_json(const LineReport& r) {
-  const LineFit& f = r.fit;
+  const MeasuredLine& f = r.fit;
   const bool fits = f.refusal == LineRefusal::none;
   const std::string rate = rate_key(r);
   Json json = Json::object();
@@ -67,7 +67,7 @@ Json fit_json(const LineReport& r) {
 Json points_json(const LineReport& r) {
   Json all = Json::array();
   std::size_t used = 0;
-  for (const LinePoint& p : r.points) {
+  for (const MeasuredPoint& p : r.points) {
     const bool fitted = p.used && used < r.fit.residuals.size();
     all.push(Json::object()
                  .set("place", p.place)
@@ -85,7 +85,7 @@ Table point_table(const LineReport& r) {
   table.columns = {{"place"},         {"size", true},     {"time", true},
                    {"reached", true}, {"residual", true}, {""}};
   std::size_t used = 0;
-  for (const LinePoint& p : r.points) {
+  for (const MeasuredPoint& p : r.points) {
     std::string residual = "-";
     if (p.used && used < r.fit.residuals.size()) {
       residual = number_text(r.fit.residuals[used] * 100, 2) + " %";
@@ -116,7 +116,7 @@ void add_hidden_size(const LineReport& r, Section& s) {
 
 Section summary(const LineReport& r) {
   Section s;
-  const LineFit& f = r.fit;
+  const MeasuredLine& f = r.fit;
   s.fields.push_back({"line", "t = t0 + x / R, least squares of relative residuals"});
   if (r.machine != nullptr) s.fields.push_back({"device", device_line(*r.machine)});
   s.fields.push_back({"points", std::to_string(f.used) + " of " + std::to_string(r.points.size())});
@@ -167,7 +167,7 @@ Document line_document(const LineReport& r) {
   if (!lines.empty()) doc.sections.push_back({"Conditions and assumptions", {}, lines, {}});
   for (const char* name : {"place", "size", "time_s", "left_out"})
     doc.csv.columns.push_back({name});
-  for (const LinePoint& p : r.points) {
+  for (const MeasuredPoint& p : r.points) {
     doc.csv.rows.push_back({p.place, exact_text(p.size.in_base_units()),
                             exact_text(p.time.in_base_units()), p.why_not});
   }

@@ -16,8 +16,8 @@ struct LineReport {
   std::string file;
   std::string measured;  ///< column
   AmountKind kind = AmountKind::bytes;
-  std::vector<LinePoint> points;
-  LineFit fit;
+  std::vector<MeasuredPoint> points;
+  MeasuredLine fit;
   const Machine* machine = nullptr;
   ResourceId resource{Unit::hbm};  ///< whose ceiling R may not exceed
   std::optional<AmountPerSecond> ceiling;

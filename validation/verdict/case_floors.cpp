@@ -58,10 +58,10 @@ Longest fused_any(const GraphFloors& floors, const Machine& machine, Proof proof
   return longest;
 }
 
-Longest any_residency(const GraphFloors& floors, const Machine& machine, Schedule schedule,
+Longest any_residency(const GraphFloors& floors, const Machine& machine, KernelSchedule schedule,
                       Proof proof) {
   const Longest fused = fused_any(floors, machine, proof);
-  if (schedule != Schedule::serial) return fused;
+  if (schedule != KernelSchedule::serial) return fused;
   const Longest serial = serial_any(floors, proof);
   return serial.time > fused.time ? serial : fused;
 }
@@ -80,14 +80,15 @@ LimitTerm limit_term(ResourceId via, Amount amount, const Rate& rate, Seconds ti
 
 /// Of one kernel its floor's terms; of a graph the sums of its demands.
 std::vector<LimitTerm> cold_terms(const GraphFloors& floors, const Machine& machine,
-                                  Schedule schedule) {
+                                  KernelSchedule schedule) {
   std::vector<LimitTerm> terms;
   if (floors.ops.size() == 1 && floors.ops.front().times == 1) {
     for (const Term& term : floors.ops.front().cold.list()) {
       terms.push_back(limit_term(term.resource, term.amount, *term.rate, term.time));
     }
   } else {
-    const GraphDemand& demand = schedule == Schedule::fused ? floors.fused_demand : floors.sum;
+    const GraphDemand& demand =
+        schedule == KernelSchedule::fused ? floors.fused_demand : floors.sum;
     const auto add = [&](ResourceId id, Amount amount) {
       const Rate& rate = machine.rates[id];
       if (!rate.known || !(amount > Amount())) return;
@@ -126,13 +127,13 @@ std::vector<LimitTerm> observed_limits(const GraphFloors& floors, const Machine&
   return all;
 }
 
-Seconds cold_floor(const GraphFloors& floors, Schedule schedule) {
+Seconds cold_floor(const GraphFloors& floors, KernelSchedule schedule) {
   switch (schedule) {
-    case Schedule::serial:
+    case KernelSchedule::serial:
       return floors.serial.cold;
-    case Schedule::critical_path:
+    case KernelSchedule::critical_path:
       return floors.critical_path.cold;
-    case Schedule::fused:
+    case KernelSchedule::fused:
       return floors.fused.cold;
   }
   return Seconds(0);
@@ -147,15 +148,16 @@ const LimitTerm* CaseFloors::term(ResourceId resource) const {
   return nullptr;
 }
 
-CaseFloors case_floors(const Evaluation& evaluation, const Machine& machine, Schedule schedule) {
+CaseFloors case_floors(const Evaluation& evaluation, const Machine& machine,
+                       KernelSchedule schedule) {
   const GraphFloors& floors = evaluation.floors;
   CaseFloors c;
   c.work = floors.sum.flops;
-  const GraphDemand& demand = schedule == Schedule::fused ? floors.fused_demand : floors.sum;
+  const GraphDemand& demand = schedule == KernelSchedule::fused ? floors.fused_demand : floors.sum;
   c.hbm_counted = demand.hbm_read + demand.hbm_write;
   c.cold = cold_floor(floors, schedule);
   if (c.cold > Seconds(0)) {
-    c.binding = schedule == Schedule::fused ? floors.fused_binding : floors.serial_binding;
+    c.binding = schedule == KernelSchedule::fused ? floors.fused_binding : floors.serial_binding;
   }
   c.terms = cold_terms(floors, machine, schedule);
   c.observed = observed_limits(floors, machine);
@@ -174,12 +176,12 @@ CaseFloors case_floors(const Evaluation& evaluation, const Machine& machine, Sch
 }
 
 CaseFloors case_floors(const Evaluation& evaluation, const ModelFloors& model,
-                       const Machine& machine, Schedule schedule) {
+                       const Machine& machine, KernelSchedule schedule) {
   CaseFloors c = case_floors(evaluation, machine, schedule);
   const ModelJudging& judging = model.judging;
   c.work = judging.work_per_rank;
   c.hbm_counted = judging.traffic_per_rank;
-  c.cold = schedule == Schedule::serial ? judging.latency_serial : judging.latency.cold;
+  c.cold = schedule == KernelSchedule::serial ? judging.latency_serial : judging.latency.cold;
   c.any_best_seen = judging.latency_proven;
   // Several stages: what proves is their sum, of which one is shown. A best-seen rate anywhere
   // makes all of it provisional.

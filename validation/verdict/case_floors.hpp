@@ -43,9 +43,10 @@ struct CaseFloors {
   [[nodiscard]] const LimitTerm* term(ResourceId resource) const;
 };
 
-CaseFloors case_floors(const Evaluation& evaluation, const Machine& machine, Schedule schedule);
+CaseFloors case_floors(const Evaluation& evaluation, const Machine& machine,
+                       KernelSchedule schedule);
 /// Of a model's step (of generate: of the request), where stages and the judging floors are known.
 CaseFloors case_floors(const Evaluation& evaluation, const ModelFloors& model,
-                       const Machine& machine, Schedule schedule);
+                       const Machine& machine, KernelSchedule schedule);
 
 }  // namespace floorline

@@ -17,7 +17,7 @@ bool comes_near(const std::string& name) {
 
 void judge_row(Backend& backend, const Method& method, SuiteRow& row) {
   const Evaluation evaluation = evaluate(prediction_graph(row.run.spec), backend.machine());
-  row.floors = case_floors(evaluation, backend.machine(), Schedule::serial);
+  row.floors = case_floors(evaluation, backend.machine(), KernelSchedule::serial);
   CaseObservations observed;
   observed.time = row.run.observation;
   row.verdict = judge_time(*row.floors, observed, kDefaultTolerance);

@@ -85,7 +85,7 @@ constexpr std::array kRules{
         "NVLink SHARP adds in the switch (NCCL documentation), a network's switches may; which "
         "algorithm ran is not recorded",
         [](const RowKeys& keys, const OnChip& chip) {
-          const auto* c = std::get_if<CollectiveKeys>(&keys.work);
+          const auto* c = std::get_if<CollectiveRowKeys>(&keys.work);
           return c != nullptr && c->op == OperatorKind::all_reduce &&
                  (chip.in_network_reduction_possible || c->crosses_nodes());
         },
@@ -114,7 +114,7 @@ constexpr std::array kRules{
         "8.0 the receiver reads the sender's buffers (NCCL, graph/paths.cc), over a network a "
         "proxy does: the sender's kernel may end before they are empty",
         [](const RowKeys& keys, const OnChip&) {
-          const auto* c = std::get_if<CollectiveKeys>(&keys.work);
+          const auto* c = std::get_if<CollectiveRowKeys>(&keys.work);
           return c != nullptr && c->op == OperatorKind::send_recv &&
                  (is_ampere_node(keys.gpu) || c->crosses_nodes());
         },

@@ -19,7 +19,7 @@ RowFinding finding_of(Seconds time, const CaseFloors& floors) {
   return proven && time < floors.cold ? RowFinding::warm : RowFinding::possible;
 }
 
-JudgedRow judge_row(MappedRow row, const Machine& machine, Schedule schedule) {
+JudgedRow judge_row(MappedRow row, const Machine& machine, KernelSchedule schedule) {
   const CaseFloors floors =
       case_floors(evaluate(parse_op_text(row.op), machine), machine, schedule);
   const MeasuredWork work{floors.work, floors.hbm_counted, 0};
@@ -75,7 +75,7 @@ std::size_t TableJudgement::count(RowFinding finding) const {
 TableJudgement judge_table(const CsvTable& table, const TableMapping& mapping,
                            const MachineByName& machine) {
   const MappedTable mapped(table, mapping);
-  const Schedule schedule = mapping.overlap ? Schedule::fused : Schedule::serial;
+  const KernelSchedule schedule = mapping.overlap ? KernelSchedule::fused : KernelSchedule::serial;
   TableJudgement result;
   result.file = table.file();
   Diagnostics diagnostics;

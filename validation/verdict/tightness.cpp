@@ -26,7 +26,7 @@ constexpr std::array kTargets{
     TightnessTarget{"a100_sxm", RowKind::gemm, "bfloat16", SizeClass::memory_bound, 1.41},
 };
 
-SizeClass class_of(const CollectiveKeys& keys) {
+SizeClass class_of(const CollectiveRowKeys& keys) {
   const auto message = static_cast<double>(keys.bytes);
   if (message >= kLargeMessage) return SizeClass::large_message;
   return message >= kMediumMessage ? SizeClass::medium_message : SizeClass::small_message;
@@ -54,7 +54,7 @@ Percentiles percentiles(std::vector<double> values) {
 void Tightness::add(const MeasuredRow& row, const RowVerdict& verdict, Bytes kept) {
   if (!(verdict.cold.time() > Seconds(0))) return;  // one rank alone: no work, no ratio
   const double ratio = (row.time + verdict.resolution) / verdict.cold.time();
-  if (const auto* collective = std::get_if<CollectiveKeys>(&row.keys.work)) {
+  if (const auto* collective = std::get_if<CollectiveRowKeys>(&row.keys.work)) {
     return add(row.keys, class_of(*collective), ratio);
   }
   const Demand& demand = verdict.demand;
