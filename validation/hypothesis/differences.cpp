@@ -155,4 +155,11 @@ std::vector<Difference> differences(const HypothesisCase& baseline, const Hypoth
   return all;
 }
 
+std::vector<Difference> differences(const HypothesisCase& baseline, const HypothesisCase& variant,
+                                    Scale scale) {
+  std::vector<Difference> all;
+  add_differences(keys_of(baseline, scale), keys_of(variant, scale), all);
+  return all;
+}
+
 }  // namespace floorline

@@ -13,6 +13,7 @@
 
 #include "model/quantity/quantity.hpp"
 #include "model/quantity/sourced.hpp"
+#include "validation/experiment/experiment.hpp"
 #include "validation/hypothesis/predicted_amount.hpp"
 #include "validation/observation/sample.hpp"
 
@@ -94,5 +95,8 @@ struct Difference {
 /// A declared key K also stands for experiment.K: one variable, seen by engine and program.
 bool is_declared(const Difference& difference, const std::vector<std::string>& keys);
 std::vector<Difference> differences(const HypothesisCase& baseline, const HypothesisCase& variant);
+/// Of what runs at the sizes of one scale only.
+std::vector<Difference> differences(const HypothesisCase& baseline, const HypothesisCase& variant,
+                                    Scale scale);
 
 }  // namespace floorline

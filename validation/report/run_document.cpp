@@ -46,7 +46,7 @@ void add_observation(const std::string& name, const Node& c, const char* key, Ta
        interval_text(kind, value("summary.interval.low"), value("summary.interval.high")),
        count > 0 ? value_text(kind, value("summary.minimum")) : "-",
        count > 0 ? percent_text(number_at(*o, "summary.spread").value_or(0)) : "none (typed)",
-       count > 0 ? number_text(count, 6) : "-", ratio ? factor_text(*median / *floor) : "-",
+       count > 0 ? count_text(count) : "-", ratio ? factor_text(*median / *floor) : "-",
        or_dash(text_at(c, "judged.residency"))});
 }
 

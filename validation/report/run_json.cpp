@@ -76,9 +76,18 @@ void set_finding(const CaseVerdict* v, Json& json) {
   json.set("judged", std::move(finding));
 }
 
-Json change_json(const Hypothesis& h) {
+/// Of a run on a backend, what it ran; else of every size that may run.
+std::vector<Difference> changed_keys(const HypothesisRun& run) {
+  const Hypothesis& h = run.hypothesis;
+  if (run.backend == "cpu") return differences(h.baseline, h.variant, Scale::host);
+  if (run.backend == "cuda") return differences(h.baseline, h.variant, Scale::device);
+  return differences(h.baseline, h.variant);
+}
+
+Json change_json(const HypothesisRun& run) {
+  const Hypothesis& h = run.hypothesis;
   Json keys = Json::array();
-  for (const Difference& d : differences(h.baseline, h.variant)) {
+  for (const Difference& d : changed_keys(run)) {
     keys.push(Json::object()
                   .set("key", d.key)
                   .set("baseline", text_or_null(d.baseline))
@@ -114,7 +123,7 @@ Json hypothesis_json(const HypothesisRun& run) {
       .set("limit_evidence", text_or_null(h.limit_evidence))
       .set("evidence", name_of(h.evidence))
       .set("device", text_or_null(h.device))
-      .set("change", change_json(h))
+      .set("change", change_json(run))
       .set("prediction", prediction_json(run));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validation/report/run_text.hpp"
 
+#include <cmath>
+
 #include "model/quantity/unit_names.hpp"
 #include "model/report/resource_words.hpp"
 #include "validation/report/node_access.hpp"
@@ -38,6 +40,8 @@ std::string interval_text(MeasurandKind kind, std::optional<double> low,
   return "-";
 }
 
+std::string count_text(double count) { return std::to_string(std::llround(count)); }
+
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
 std::string seconds_at(const Node& node, std::string_view path) {
@@ -71,7 +75,7 @@ std::string caches_text(const Node& o) {
   const std::string mode = text_at(o, "caches.mode");
   if (mode != "rotating") return mode;
   return "rotating over " + to_text(Bytes(number_at(o, "caches.rotated_bytes").value_or(0))) +
-         " in " + number_text(number_at(o, "caches.calls").value_or(0), 6) + " calls";
+         " in " + count_text(number_at(o, "caches.calls").value_or(0)) + " calls";
 }
 
 std::string clock_text(const Node& o, const char* when) {
@@ -105,7 +109,7 @@ Table method_table(const Node& run) {
     if (o == nullptr || o->kind != Node::Kind::table || text_at(*o, "evidence") != "measured")
       continue;
     table.rows.push_back({name, or_dash(text_at(*o, "machine.device")), caches_text(*o),
-                          number_text(number_at(*o, "warm_up_calls").value_or(0), 6),
+                          count_text(number_at(*o, "warm_up_calls").value_or(0)),
                           seconds_at(*o, "timer_resolution_s"), correctness_text(*o),
                           clock_text(*o, "before"), clock_text(*o, "after")});
   }
