@@ -57,6 +57,7 @@ void emit(const FusionResult& result, const FuseOptions& options, const std::str
   OutputOptions file;
   file.format = "json";
   file.file = options.emit;
+  file.flag = "--emit";
   print(graph_document(report), file);
 }
 

@@ -15,6 +15,7 @@
 #include "model/ledger/weights_entry.hpp"
 #include "model/quantity/unit_names.hpp"
 #include "model/report/document_head.hpp"
+#include "model/workload/model_notes.hpp"
 #include "model/workload/weights_file/weights_path_file.hpp"
 
 namespace floorline {
@@ -265,6 +266,25 @@ void add_engine_defaults(const LedgerModel& model, std::vector<std::string>& ass
   }
 }
 
+/// An engine that runs fewer sequences at once than memory would hold.
+void add_sequence_notes(const LedgerModel& model, const std::optional<LedgerSolution>& solution,
+                        std::vector<std::string>& notes) {
+  const std::int64_t most = model.settings.max_sequences.value_or(model.engine->sequences);
+  if (most <= 0) return;
+  const std::string limit =
+      "; the engine runs at most " + std::to_string(most) + " at once (max_sequences)";
+  const std::int64_t asked = model.scenario.batch;
+  if (asked > most) {
+    notes.push_back("a batch of " + std::to_string(asked) + " sequences" + limit);
+  }
+  const bool of_sequences =
+      solution && solution->value &&
+      (solution->what == SolveFor::batch || solution->what == SolveFor::concurrency);
+  if (of_sequences && *solution->value > most) {
+    notes.push_back("memory holds " + std::to_string(*solution->value) + " sequences" + limit);
+  }
+}
+
 LedgerSolution solution_of(const LedgerOptions& options, const LedgerModel& model,
                            const std::optional<MemoryTotal>& total) {
   const std::optional<SolveFor> what = solve_for(options.solve);
@@ -326,6 +346,10 @@ LedgerReport of_model(const LedgerOptions& options) {
   report.pool = engine_pool(model, ranks, total);
   if (!options.solve.empty()) report.solution = solution_of(options, model, total);
   for (std::string& note : ledger_notes(model, worst)) report.notes.push_back(std::move(note));
+  if (auto note = length_note(asked.architecture, asked.scenario)) {
+    report.notes.push_back(std::move(*note));
+  }
+  add_sequence_notes(model, report.solution, report.notes);
   report.assumptions = defaults_used(asked.scenario, asked.layout);
   add_engine_defaults(model, report.assumptions);
   for (const std::string& line : asked.architecture.assumptions) report.assumptions.push_back(line);

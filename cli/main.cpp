@@ -19,6 +19,7 @@ constexpr int kOurBug = 70;
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);  // a closed pipe is not an error: end quietly
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is: "cannot be written"
   try {
     return floorline::run_command_line(argc, argv);
   } catch (const floorline::InputError& error) {

@@ -2,6 +2,7 @@
 #include "cli/output.hpp"
 
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,7 +57,8 @@ void replace_file(const std::string& name, const char* flag, const std::string& 
   }
   const std::string file = fs::exists(before) ? fs::canonical(name, error).string() : name;
   if (fs::exists(before) && access(file.c_str(), W_OK) != 0) cannot_write(name, flag);
-  const std::string scratch = file + ".part";
+  const std::string scratch = new_file_beside(file);
+  if (scratch.empty()) cannot_write(name, flag);
   {
     std::ofstream out(scratch, std::ios::binary | std::ios::trunc);
     if (fs::exists(before)) fs::permissions(scratch, before.permissions(), error);
@@ -75,6 +77,17 @@ void replace_file(const std::string& name, const char* flag, const std::string& 
 }
 
 }  // namespace
+
+std::string new_file_beside(const std::string& file) {
+  std::string name = file + ".XXXXXX";
+  const int descriptor = mkstemp(name.data());
+  if (descriptor < 0) return "";
+  const mode_t mask = umask(0);
+  umask(mask);
+  fchmod(descriptor, 0666 & ~mask);  // as if it had been opened by name
+  close(descriptor);
+  return name;
+}
 
 void write_file(const std::string& name, const char* flag, const std::string& text) {
   replace_file(name, flag, text);

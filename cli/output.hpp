@@ -16,4 +16,8 @@ void write_file(const std::string& name, const char* flag, const std::string& te
 /// Text that is a file of its own: to standard output, or to --output, replaced whole.
 void print_text(const std::string& text, const OutputOptions& options);
 
+/// A new, empty file of its own name beside `file`, to be renamed to it: never one that is there.
+/// Empty when none can be made.
+std::string new_file_beside(const std::string& file);
+
 }  // namespace floorline

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "cli/command_line.hpp"
+#include "cli/output.hpp"
 #include "cli/subject.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
@@ -81,8 +82,10 @@ void refuse_doubles(const std::vector<GridAxis>& axes, const std::vector<std::st
 /// Where rows go: standard output, or a file that is replaced whole once all is written.
 class Output {
  public:
-  explicit Output(std::string file) : file_(std::move(file)), part_(file_ + ".part") {
+  explicit Output(std::string file) : file_(std::move(file)) {
     if (file_.empty()) return;
+    part_ = new_file_beside(file_);
+    if (part_.empty()) throw cannot();
     stream_.open(part_, std::ios::binary | std::ios::trunc);
     if (!stream_) throw cannot();
   }

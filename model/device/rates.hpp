@@ -34,6 +34,9 @@ struct Rate {
   ResourceId via;        ///< the unit that gives it, for printing
   bool pooled = false;   ///< two units share the work
   const char* how = "";  ///< in words, when the rate is not simply that of `via`
+
+  /// Whether beating it refutes something else than the rate itself.
+  [[nodiscard]] bool proves() const { return has_ceiling && !provisional; }
 };
 
 class Rates {

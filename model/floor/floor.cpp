@@ -51,7 +51,7 @@ void rank_terms(Floor& floor) {
   }
   if (floor.binding < 0) return;
   floor.provisional = floor.binding_term().rate->provisional;
-  floor.proven = floor.binding_term().rate->has_ceiling;
+  floor.proven = floor.binding_term().rate->proves();
   floor.tie =
       floor.runner_up >= 0 &&
       equal_times(floor.time(), floor.terms[static_cast<std::size_t>(floor.runner_up)].time);
@@ -139,7 +139,7 @@ Seconds longest_term(const Demand& demand, const Rates& rates, const OnChip& chi
 Seconds Floor::proven_time() const {
   Seconds longest(0);
   for (const Term& term : list()) {
-    if (term.rate->has_ceiling) longest = std::max(longest, term.time);
+    if (term.rate->proves()) longest = std::max(longest, term.time);
   }
   return longest;
 }

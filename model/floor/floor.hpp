@@ -51,7 +51,7 @@ struct Floor {
   int binding = -1;  ///< index of the largest term; -1: no work at all
   int runner_up = -1;
   bool tie = false;
-  bool proven = true;           ///< false: the binding term rests on a rate without a ceiling
+  bool proven = true;           ///< false: the binding rate has no ceiling, or is best_seen
   bool provisional = false;     ///< the binding rate is best_seen
   bool memory_unknown = false;  ///< any residency asked of a device whose caches are not known
 

@@ -104,7 +104,7 @@ Longest largest_term(const GraphDemand& demand, Bytes hbm, const Rates& rates,
   Longest longest;
   const auto consider = [&](ResourceId id, Amount amount) {
     const Rate& rate = rates[id];
-    if (!rate.known || !(amount > Amount()) || (proven_only && !rate.has_ceiling)) return;
+    if (!rate.known || !(amount > Amount()) || (proven_only && !rate.proves())) return;
     const Seconds time = amount / (rate.has_ceiling ? rate.ceiling : rate.nominal);
     if (time > longest.time) longest = {time, rate.via};
   };

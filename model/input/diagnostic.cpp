@@ -185,7 +185,8 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   std::vector<std::string> longer;  // names that begin with what was typed
   for (const std::string& candidate : candidates) {
-    if (word.size() >= kMinPrefixBytes && lower(candidate).starts_with(lower(word)))
+    const bool begins = word.size() >= kMinPrefixBytes && lower(candidate).starts_with(lower(word));
+    if (begins && std::find(longer.begin(), longer.end(), candidate) == longer.end())
       longer.push_back(candidate);
   }
   if (longer.size() > 1 && longer.size() <= kMostSuggested) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace floorline {
@@ -72,10 +73,19 @@ ByteCount whole(Bytes bytes, double towards(double)) {
   return ByteCount(static_cast<std::int64_t>(noise ? nearest : towards(value)));
 }
 
+constexpr double kUp = std::numeric_limits<double>::infinity();
+
+Bytes exact_or(Bytes bytes, double towards) {
+  constexpr double kExact = 9007199254740992;  // 2^53
+  const double b = bytes.in_base_units();
+  return b < kExact ? bytes : Bytes(std::nextafter(b, towards));
+}
+
 }  // namespace
 
-ByteCount whole_need(Bytes bytes) { return whole(bytes, std::ceil); }
-ByteCount whole_budget(Bytes bytes) { return whole(bytes, std::floor); }
+// Above 2^53 the text was rounded when it was read: a need is then taken up, a budget down.
+ByteCount whole_need(Bytes bytes) { return whole(exact_or(bytes, kUp), std::ceil); }
+ByteCount whole_budget(Bytes bytes) { return whole(exact_or(bytes, 0), std::floor); }
 
 ByteCount alive_at(const MemoryLedger& ledger, std::size_t instant) {
   return sum_at(ledger, instant, [](const LedgerEntry& line) { return line.bytes; });

@@ -155,10 +155,11 @@ Table rate_table(const Machine& machine) {
       const auto point = is_compute(id) ? ridge_point(machine.rates, id, level) : std::nullopt;
       return point ? number_text(point->in_base_units(), 4) : std::string("-");
     };
-    table.rows.push_back({id.unit == Unit::product ? words_for(id) : name_of(id),
-                          rate_text(id, rate.nominal),
-                          rate.has_ceiling ? rate_text(id, rate.ceiling) : "not known",
-                          ridge(Unit::hbm), ridge(Unit::l2), rate.how});
+    table.rows.push_back(
+        {id.unit == Unit::product ? words_for(id) : name_of(id), rate_text(id, rate.nominal),
+         rate.has_ceiling ? rate_text(id, rate.ceiling) + (rate.provisional ? " (best seen)" : "")
+                          : "not known",
+         ridge(Unit::hbm), ridge(Unit::l2), rate.how});
   }
   return table;
 }

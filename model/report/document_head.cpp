@@ -185,9 +185,14 @@ std::vector<std::string> floor_conditions(const Evaluation& evaluation, const Ma
   all.push_back("no compressible allocations; no operand shared between sequences");
   const Rates* rates = machine == nullptr ? nullptr : &machine->rates;
   if (rates != nullptr && !evaluation.floors.proven) {
+    const auto& ops = evaluation.floors.ops;
+    const bool probed = std::any_of(ops.begin(), ops.end(),
+                                    [](const OperatorFloors& op) { return op.cold.provisional; });
     all.push_back(
-        "NOT PROVEN SOUND: a binding rate has no known ceiling on this device (see devices show), "
-        "its nominal figure stands in and calls nothing impossible");
+        probed ? "PROVISIONAL: a binding rate is the best that a probe saw, no ceiling: a faster "
+                 "run refutes the probe first and is not impossible"
+               : "NOT PROVEN SOUND: a binding rate has no known ceiling on this device (see "
+                 "devices show), its nominal figure stands in and calls nothing impossible");
   }
   return all;
 }

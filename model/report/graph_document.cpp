@@ -189,7 +189,7 @@ Document kinds_document() {
   Json kinds = Json::array();
   Table table;
   table.columns = {
-      {"kind", false}, {"keys (optional ones with their default)", false}, {"what", false}};
+      {"kind", false, true}, {"keys (optional ones with their default)", false, true}, {"what"}};
   std::vector<KindInfo> rows(operator_kinds().begin(), operator_kinds().end());
   rows.push_back(moe_shorthand());
   for (const KindInfo& kind : rows) {

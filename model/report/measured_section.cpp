@@ -86,6 +86,12 @@ Achieved achieved(const BoundReport& report, const Measured& m) {
   return a;
 }
 
+bool rests_on_probe(const BoundReport& report) {
+  const auto& ops = report.evaluation->floors.ops;
+  return std::any_of(ops.begin(), ops.end(),
+                     [](const OperatorFloors& op) { return op.cold.provisional; });
+}
+
 std::vector<std::string> doubts(const BoundReport& report, const Measured& m) {
   if (m.verdict == MeasuredVerdict::impossible) return doubts_impossible(report);
   if (m.verdict == MeasuredVerdict::warm) {
@@ -96,9 +102,11 @@ std::vector<std::string> doubts(const BoundReport& report, const Measured& m) {
   std::vector<std::string> lines;
   const Achieved a = achieved(report, m);
   if (!report.evaluation->floors.proven && m.ratio_cold < 1) {
-    lines.push_back(
-        "below a floor that is not proven sound: ask at which clock it ran, and give it "
-        "(--sm-clock)");
+    lines.push_back(rests_on_probe(report)
+                        ? "faster than the best that a probe saw of a binding rate: the probe's "
+                          "rate is refuted first (above_observed)"
+                        : "below a floor that is not proven sound: ask at which clock it ran, and "
+                          "give it (--sm-clock)");
   }
   if (a.mfu && *a.mfu > 1) {
     lines.push_back(

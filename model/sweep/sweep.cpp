@@ -11,6 +11,12 @@ namespace floorline {
 
 namespace {
 
+bool of_machine(const std::string& name) { return names_device_key(name) || names_clock(name); }
+
+void assign_to_machine(const Assignment& a, DeviceSpec& device, ClockChoice& clocks) {
+  names_clock(a.name) ? assign(clocks, a) : assign(device, a);
+}
+
 constexpr double kMostTokens = 1073741824.0;  // 2^30, as model symbols have it
 constexpr std::size_t kMostMasks = 64;        // sets of moved symbols that are remembered
 
@@ -91,9 +97,10 @@ void Sweep::classify() {
   for (const GridAxis& axis : grid_.axes()) {
     kinds_.push_back(is_symbol(axis) ? AxisKind::symbol : AxisKind::rebuild);
     const Assignment first = axis.assignment(0);
-    if (names_device_key(axis.name())) {
+    if (of_machine(axis.name())) {
       DeviceSpec scratch = devices_.front();
-      assign(scratch, first);
+      ClockChoice clocks = clocks_;
+      assign_to_machine(first, scratch, clocks);
     } else if (subject_.graph) {
       OperatorGraph scratch = *subject_.graph;
       assign(scratch, first);
@@ -117,7 +124,7 @@ void Sweep::classify() {
 }
 
 bool Sweep::is_symbol(const GridAxis& axis) const {
-  if (!axis.numeric() || names_device_key(axis.name())) return false;
+  if (!axis.numeric() || of_machine(axis.name())) return false;
   if (subject_.graph) return subject_.graph->symbol(axis.name()).has_value();
   const Scenario& scenario = subject_.model->scenario;
   const auto varies = [this](std::string_view name) {
@@ -157,11 +164,12 @@ std::unique_ptr<Sweep::Build> Sweep::make_build(std::uint64_t device) const {
   auto build = std::make_unique<Build>();
   try {  // a combination that cannot be is rows that say why
     DeviceSpec spec = devices_[static_cast<std::size_t>(device)];
+    ClockChoice clocks = clocks_;
     for (std::size_t a = 0; a < digits_.size(); ++a) {
       const GridAxis& axis = grid_.axes()[a];
-      if (names_device_key(axis.name())) assign(spec, axis.assignment(digits_[a]));
+      if (of_machine(axis.name())) assign_to_machine(axis.assignment(digits_[a]), spec, clocks);
     }
-    build->machine = machine_of(std::move(spec), clocks_);
+    build->machine = machine_of(std::move(spec), clocks);
     if (subject_.graph) {
       make_graph_build(*build);
     } else {
@@ -180,7 +188,7 @@ void Sweep::make_graph_build(Build& build) const {
   OperatorGraph graph = *subject_.graph;
   for (std::size_t a = 0; a < digits_.size(); ++a) {
     const GridAxis& axis = grid_.axes()[a];
-    if (names_device_key(axis.name())) continue;
+    if (of_machine(axis.name())) continue;
     if (kinds_[a] == AxisKind::symbol) {
       build.axes.push_back(static_cast<int>(a));
       build.slots.push_back(graph.symbols.find(axis.name()).value());
@@ -197,7 +205,7 @@ ModelWorkload Sweep::model_at(Diagnostics& diagnostics) const {
   ModelWorkload model = *subject_.model;
   for (std::size_t a = 0; a < digits_.size(); ++a) {
     const Assignment value = grid_.axes()[a].assignment(digits_[a]);
-    if (names_device_key(value.name)) continue;
+    if (of_machine(value.name)) continue;
     if (value.name.starts_with("op.")) {
       model.graph_settings.push_back(value);
       continue;
@@ -269,7 +277,7 @@ void Sweep::evaluate_whole(const Build& build, SweepRow& row) const {
       OperatorGraph graph = *subject_.graph;
       for (std::size_t a = 0; a < digits_.size(); ++a) {
         const Assignment value = grid_.axes()[a].assignment(digits_[a]);
-        if (!names_device_key(value.name)) assign(graph, value);
+        if (!of_machine(value.name)) assign(graph, value);
       }
       row.values = values_of(evaluate(std::move(graph), *build.machine));
       return;

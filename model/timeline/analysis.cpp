@@ -91,7 +91,8 @@ std::vector<GroupReport> groups_of(const Pipeline& p) {
 void add_times(const Pipeline& p, Timeline& timeline) {
   const Schedule& s = timeline.schedule;
   std::vector<std::size_t> group_of(p.stages.size());
-  std::vector<Ticks> busy(timeline.groups.size(), 0), path(timeline.groups.size(), 0);
+  std::vector<TickSum> busy(timeline.groups.size(), 0);
+  std::vector<Ticks> path(timeline.groups.size(), 0);
   std::vector<Ticks> slack(timeline.groups.size(), s.makespan_ticks);
   for (std::size_t g = 0; g < timeline.groups.size(); ++g)
     for (const StageId id : timeline.groups[g].stages) group_of[index_of(id)] = g;
@@ -104,7 +105,7 @@ void add_times(const Pipeline& p, Timeline& timeline) {
   for (const PathStep& step : timeline.critical_path.steps)
     path[group_of[index_of(step.stage)]] += step.end - step.start;
   for (std::size_t g = 0; g < timeline.groups.size(); ++g) {
-    timeline.groups[g].busy = s.time_of(busy[g]);
+    timeline.groups[g].busy = s.time_of_sum(busy[g]);
     timeline.groups[g].on_path = s.time_of(path[g]);
     timeline.groups[g].slack = s.time_of(slack[g]);
   }

@@ -11,7 +11,7 @@ namespace floorline {
 namespace {
 
 struct Tally {
-  Ticks time = 0;
+  TickSum time = 0;
   std::int64_t gaps = 0;
 };
 
@@ -48,8 +48,8 @@ class Use {
         tally(use, {Wait::nothing, -1, true}, s_.makespan_ticks - free_from);
     ResourceUse result;
     result.pool = PoolId{static_cast<std::uint32_t>(pool)};
-    result.busy = s_.time_of(use.busy);
-    result.held = s_.time_of(use.held);
+    result.busy = s_.time_of_sum(use.busy);
+    result.held = s_.time_of_sum(use.held);
     const Seconds all = s_.makespan() * servers;
     result.idle = std::max(Seconds(0), all - result.busy - result.held);
     result.utilization = all > Seconds(0) ? std::min(1.0, result.busy / all) : 0;
@@ -59,7 +59,7 @@ class Use {
       if (std::get<1>(key) >= 0)
         reason.stage = StageId{static_cast<std::uint32_t>(std::get<1>(key))};
       reason.ended = std::get<2>(key);
-      reason.time = s_.time_of(tally.time);
+      reason.time = s_.time_of_sum(tally.time);
       reason.gaps = tally.gaps;
       result.why.push_back(reason);
     }
@@ -70,8 +70,8 @@ class Use {
 
  private:
   struct PerPool {
-    Ticks busy = 0;
-    Ticks held = 0;
+    TickSum busy = 0;
+    TickSum held = 0;
     std::vector<Ticks> free_from;  ///< a server
     Reasons reasons;
   };

@@ -24,6 +24,8 @@
 namespace floorline {
 
 using Ticks = std::int64_t;
+/// Sums over tasks: more than 2^63 ticks is a few hours of thousands of tasks.
+__extension__ using TickSum = __int128;
 enum class TaskId : std::uint32_t {};
 constexpr TaskId kNoTask{0xffffffffU};
 
@@ -94,6 +96,9 @@ struct Schedule {
     return static_cast<std::int64_t>(static_cast<std::size_t>(task) / stages);
   }
   [[nodiscard]] Seconds time_of(Ticks ticks) const;
+  [[nodiscard]] Seconds time_of_sum(TickSum ticks) const {
+    return Seconds(static_cast<double>(ticks) / ticks_per_second);
+  }
   [[nodiscard]] Seconds makespan() const { return time_of(makespan_ticks); }
   [[nodiscard]] Seconds start_of(StageId stage, std::int64_t item) const;
   [[nodiscard]] Seconds end_of(StageId stage, std::int64_t item) const;

@@ -176,6 +176,15 @@ std::vector<std::string> model_assumptions(const Architecture& architecture,
   return lines;
 }
 
+std::optional<std::string> length_note(const Architecture& architecture, const Scenario& scenario) {
+  std::int64_t longest = scenario.contexts.empty() ? scenario.cached() : 0;
+  for (const ContextGroup& group : scenario.contexts) longest = std::max(longest, group.context);
+  longest += scenario.new_tokens();
+  if (architecture.max_positions <= 0 || longest <= architecture.max_positions) return std::nullopt;
+  return "sequences of " + text(longest) + " tokens; the model is made for " +
+         text(architecture.max_positions) + " (max_position_embeddings)";
+}
+
 std::vector<std::string> model_notes(const Architecture& architecture, const Scenario& scenario) {
   Lines notes;
   if (std::any_of(architecture.layers.begin(), architecture.layers.end(), has_bias)) {
@@ -188,13 +197,7 @@ std::vector<std::string> model_notes(const Architecture& architecture, const Sce
   if (asked && narrow) {
     notes.emplace_back("scales and zero points of quantized weights are not counted (weaker)");
   }
-  std::int64_t longest = scenario.contexts.empty() ? scenario.cached() : 0;
-  for (const ContextGroup& group : scenario.contexts) longest = std::max(longest, group.context);
-  longest += scenario.new_tokens();
-  if (architecture.max_positions > 0 && longest > architecture.max_positions) {
-    notes.push_back("sequences of " + text(longest) + " tokens; the model is made for " +
-                    text(architecture.max_positions) + " (max_position_embeddings)");
-  }
+  if (auto note = length_note(architecture, scenario)) notes.push_back(std::move(*note));
   return notes;
 }
 

@@ -58,6 +58,12 @@ TEST_SUITE("ledger") {
     CHECK_FALSE(never.remaining.has_value());
   }
 
+  TEST_CASE("what text rounded above 2^53 never makes a fit") {
+    // 9007199254740993 = 2^53 + 1 reads as 2^53: as a need it is taken up, as a budget down.
+    CHECK(whole_need(Bytes(9007199254740992.0)) > whole_budget(Bytes(9007199254740992.0)));
+    CHECK(whole_need(Bytes(9007199254740991.0)) == whole_budget(Bytes(9007199254740991.0)));
+  }
+
   TEST_CASE("a lifetime holds up to 64 instants") {
     CHECK(Lifetime::all(64).holds(63));
     CHECK_FALSE(Lifetime::all(63).holds(63));

@@ -56,6 +56,21 @@ TEST_CASE("the loader's 825 ms: the critical path is the loader ten times, then 
   CHECK(t.period->cycle == std::vector<StageId>{StageId{0}});
 }
 
+TEST_CASE("times of thousands of tasks sum beyond 63 bits of ticks") {
+  // Ticks of a femtosecond: 2^63 of them are 9223 s. 4 workers load for 0.1 s, a step takes 1 s, two
+  // places between them: 3000 items, makespan 0.1 + 3000 s, loaded in 300 worker-seconds. The last
+  // load begins when its worker is let go, at least 2990 s in: four workers are held or busy until
+  // then, so at least 4 x 2990 - 300 = 11,660 s are held, and at most 4 x 3000.1 - 300.
+  const Timeline t = analysed(chain({100, 1000}, 3000, 2, 4));
+  REQUIRE(t.resources.size() == 2);
+  const ResourceUse& workers = t.resources[0];
+  CHECK(workers.busy.in_base_units() == doctest::Approx(300));
+  CHECK(workers.held.in_base_units() > 11660);
+  CHECK(workers.held.in_base_units() < 11700.4);
+  const double all = (workers.busy + workers.held + workers.idle).in_base_units();
+  CHECK(all == doctest::Approx(4 * 3000.1));
+}
+
 TEST_CASE("two loader workers halve the period; the GPU of 100 ms sets it otherwise") {
   const Timeline two = analysed(chain({80, 10, 10, 5}, 10, 1, 2));
   REQUIRE(two.period);

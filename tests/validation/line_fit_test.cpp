@@ -27,6 +27,15 @@ std::string refusal(const std::string& csv, const LineColumns& columns) {
 }  // namespace
 
 TEST_SUITE("validation") {
+  TEST_CASE("proportional times have no fixed cost, whatever rounding leaves of one") {
+    // 1 us a megabyte: 1 GB 1 ms, 2 GB 2 ms; 300, 600 and 900 bytes in as many microseconds.
+    std::vector<MeasuredPoint> two{at(1e9, 1000e-6), at(2e9, 2000e-6)};
+    CHECK(fit_line(two, {}).refusal == LineRefusal::none);
+    CHECK(fit_line(two, {}).fixed == Seconds(0));
+    std::vector<MeasuredPoint> three{at(300, 300e-6), at(600, 600e-6), at(900, 900e-6)};
+    CHECK(fit_line(three, {}).refusal == LineRefusal::none);
+  }
+
   TEST_CASE("two sizes give the line through them") {
     // 10 us + x / 1 TB/s: 1 MB takes 11 us, 100 MB 110 us. n_half = 10 us x 1 TB/s = 10 MB.
     std::vector<MeasuredPoint> points{at(1e6, 11e-6), at(100e6, 110e-6)};

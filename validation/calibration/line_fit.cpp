@@ -63,6 +63,8 @@ void add_residuals(const std::vector<MeasuredPoint>& points, double slope, Measu
   }
 }
 
+constexpr double kRounding = 1e-12;
+
 }  // namespace
 
 std::string_view name_of(LineRefusal refusal) {
@@ -93,6 +95,8 @@ MeasuredLine fit_line(std::vector<MeasuredPoint>& points, const LineLimits& limi
   const Sums s = sums_of(points);
   const double slope = std::isfinite(s.slope) ? std::max(0.0, s.slope) : 0;
   fit.fixed = Seconds(s.time - slope * s.size);
+  // Proportional times leave a fixed cost of rounding, of either sign.
+  if (std::abs(fit.fixed.in_base_units()) < kRounding * s.time) fit.fixed = Seconds(0);
   add_residuals(points, slope, fit);
   if (!(slope > 0)) {
     fit.refusal = LineRefusal::not_growing;
