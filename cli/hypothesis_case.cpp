@@ -35,7 +35,7 @@ Subject subject_of(const HypothesisCase& c, const CaseLookup& lookup) {
   subject.workload = text_of(*spec);
   subject.graph = prediction_graph(*spec);
   for (const Assignment& a : assignments_of(c.set)) {
-    if (names_device_key(a.name)) {
+    if (names_device_key(a.name) || names_clock(a.name)) {
       subject.device_settings.push_back(a);
     } else {
       assign(*subject.graph, a);
@@ -64,8 +64,15 @@ Machine machine_for(const Hypothesis& h, const HypothesisCase& c, const CaseLook
     return load_machine(device_of(h, c, lookup), lookup.device, subject);
   }
   DeviceSpec device = lookup.machine->device;
-  for (const Assignment& a : subject.device_settings) assign(device, a);
-  return machine_of(std::move(device), lookup.machine->clocks);
+  ClockChoice clocks = lookup.machine->clocks;
+  for (const Assignment& a : subject.device_settings) {
+    if (names_clock(a.name)) {
+      assign(clocks, a);
+    } else {
+      assign(device, a);
+    }
+  }
+  return machine_of(std::move(device), clocks);
 }
 
 /// All numbers of the device and the graph as documents: what changes a floor changes these.
@@ -208,7 +215,12 @@ void judge_run(HypothesisRun& run) {
                       {&run.variant.floors, &run.variant.observed}, run.tolerance);
 }
 
-std::string drafted_text(const HypothesisDraft& draft, const CaseLookup& lookup) {
+std::string drafted_text(HypothesisDraft draft, const CaseLookup& lookup) {
+  const auto clock = [&draft](const char* name, const std::string& value) {
+    if (!value.empty()) draft.set.push_back(std::string(name) + "=" + value);
+  };
+  clock("sm_clock", lookup.device.sm_clock);
+  clock("mem_clock_scale", lookup.device.memory_scale);
   Hypothesis h = draft_hypothesis(draft);
   const HypothesisRun run = predict(h, lookup);
   const CaseFloors& before = run.baseline.floors;

@@ -32,7 +32,7 @@ void add_typed(const std::string& text, HypothesisRun& run);
 void judge_run(HypothesisRun& run);
 
 /// A hypothesis file from a change: drafted, predicted from the engine's own floors, and checked to
-/// read back. Throws InputError.
-std::string drafted_text(const HypothesisDraft& draft, const CaseLookup& lookup);
+/// read back. Clocks that were chosen are written into both cases. Throws InputError.
+std::string drafted_text(HypothesisDraft draft, const CaseLookup& lookup);
 
 }  // namespace floorline

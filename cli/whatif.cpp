@@ -144,6 +144,13 @@ std::vector<FusionOffer> fusion_offers(const OperatorGraph& graph, const Machine
   return offers;
 }
 
+/// Several changes are one variable, named after them.
+std::string variable_of_all(const std::vector<Assignment>& changes) {
+  std::string name;
+  for (const Assignment& a : changes) name += (name.empty() ? "" : " and ") + a.name;
+  return name;
+}
+
 /// The question as a hypothesis that can be run: one variable, predicted by the floors.
 std::string hypothesis_text(const WhatifOptions& options) {
   HypothesisDraft draft;
@@ -151,7 +158,10 @@ std::string hypothesis_text(const WhatifOptions& options) {
   draft.workload = options.workload.workload;
   draft.set = options.workload.set;
   draft.device = device_list(options.device).front();
-  draft.changes = options.changes;
+  const std::vector<Assignment> changes = changes_of(options);
+  for (const Assignment& a : changes)
+    draft.changes.push_back(a.name + (a.scale ? "*=" : "=") + a.value);
+  if (changes.size() > 1) draft.variable = variable_of_all(changes);
   return drafted_text(draft,
                       {options.device, options.workload.workload_path, nullptr, Scale::device});
 }
@@ -159,8 +169,8 @@ std::string hypothesis_text(const WhatifOptions& options) {
 void check_record(const WhatifOptions& options) {
   if (options.record.empty()) return;
   if (options.numbers.given()) refuse("--record", "a kernel by numbers has nothing that could run");
-  if (options.changes.empty() || !options.removed.empty())
-    refuse("--record", "writes a hypothesis about changes by --change; expected at least one");
+  if (changes_of(options).empty())
+    refuse("--record", "writes a hypothesis about a change; expected --change or --remove");
 }
 
 int whatif(const WhatifOptions& options) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/device/memory_capacity.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
 #include "model/report/document_head.hpp"
@@ -241,7 +242,8 @@ std::string resident_text(const BoundReport& report) {
   const LevelSpec& hbm = report.machine->device.hbm;
   const MaybeSourced<Bytes>& capacity = hbm.driver_capacity ? hbm.driver_capacity : hbm.capacity;
   if (!capacity) return text;
-  text += resident > capacity->upper() ? "; DOES NOT FIT: the device has " : "; the device has ";
+  text += exceeded_capacity(report.machine->device, resident) ? "; DOES NOT FIT: the device has "
+                                                              : "; the device has ";
   return text + to_text_binary(capacity->value);
 }
 

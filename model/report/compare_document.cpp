@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/device/memory_capacity.hpp"
 #include "model/quantity/unit_names.hpp"
 #include "model/report/document_head.hpp"
 #include "model/report/floor_json.hpp"
@@ -22,7 +23,8 @@ const BoundReport* first_result(const std::vector<CompareRow>& rows) {
 Json model_json(const ModelFloors& model) {
   return Json::object()
       .set("step_floor_s", model.step.in_base_units())
-      .set("tokens_per_s_ceiling", model.tokens_per_s_ceiling);
+      .set("tokens_per_s_ceiling", model.tokens_per_s_ceiling)
+      .set("resident_bytes", model.resident.in_base_units());
 }
 
 Json row_json(const CompareRow& row, const BoundReport* first) {
@@ -83,6 +85,21 @@ Json changes_json(const std::vector<CompareRow>& rows, const BoundReport& first)
   return all;
 }
 
+/// Of each device that a model's weights and state are too large for.
+std::vector<std::string> unfit_lines(const std::vector<CompareRow>& rows) {
+  std::vector<std::string> lines;
+  for (const CompareRow& row : rows) {
+    if (!row.report || !row.report->model) continue;
+    const Bytes resident = row.report->model->resident;
+    const auto capacity = exceeded_capacity(row.report->machine->device, resident);
+    if (!capacity) continue;
+    lines.push_back(row.device + " DOES NOT FIT: weights and state are " +
+                    to_text_binary(resident) + " a rank, the device has " +
+                    to_text_binary(*capacity));
+  }
+  return lines;
+}
+
 Table device_table(const std::vector<CompareRow>& rows, const BoundReport* first) {
   Table table;
   const bool model = first != nullptr && first->model.has_value();
@@ -121,6 +138,7 @@ Table device_table(const std::vector<CompareRow>& rows, const BoundReport* first
   table.footnotes.push_back(
       "ratio: serial cold floor of the first device over this one's; a ratio of floors is not a "
       "promise");
+  for (std::string& line : unfit_lines(rows)) table.footnotes.push_back(std::move(line));
   return table;
 }
 
@@ -194,7 +212,8 @@ Document compare_document(const BoundInputs& inputs, const std::vector<CompareRo
     }
     assumed = unique_lines({first->evaluation->graph.assumptions, first->assumptions});
   }
-  doc.json.set("assumptions", json_of(assumed)).set("notes", json_of(notes));
+  doc.json.set("assumptions", json_of(assumed))
+      .set("notes", json_of(unique_lines({unfit_lines(rows), notes})));
   Json devices = Json::array();
   for (const CompareRow& row : rows) devices.push(row_json(row, first));
   doc.json.set("devices", std::move(devices));

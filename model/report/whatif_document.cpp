@@ -154,7 +154,7 @@ Document whatif_document(const WhatifInputs& inputs, const Whatif& w) {
   doc.json = document_head("whatif");
   doc.json.set("inputs", inputs_json(inputs, &w));
   doc.json.set("assumptions", json_of(all_assumptions(w)));
-  doc.json.set("notes", json_of(all_notes(w)));
+  doc.json.set("notes", json_of(unique_lines({w.unfit, all_notes(w)})));
   add_results(doc.json, inputs, w);
 
   doc.sections.push_back(head_section(inputs, w));

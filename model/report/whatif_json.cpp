@@ -78,12 +78,18 @@ Json json_of(const RankedChange& r) {
   return json;
 }
 
+std::string no_speedup_reason(const MeasuredAnswer& m) {
+  return m.impossible ? "none: the time is impossible, so nothing follows from it"
+                      : "no floor after the change bounds it";
+}
+
 Json json_of(const MeasuredAnswer& m, const std::string& given) {
   Json json = Json::object();
   json.set("time_s", m.time.in_base_units()).set("given", given);
   json.set("floor_any_residency_before_s", seconds_or_null(m.floor_before));
   json.set("floor_any_residency_after_s", seconds_or_null(m.floor_after));
   if (m.token_speedup_at_most) json.set("token_speedup_at_most", *m.token_speedup_at_most);
+  if (!m.speedup_at_most) json.set("no_speedup_at_most", no_speedup_reason(m));
   json.set("ratio_serial_cold", m.over_serial > 0 ? Json(m.over_serial) : Json());
   json.set("impossible", m.impossible).set("far_above_floor", m.far_above);
   json.set("look_first", json_of(m.look_first));
@@ -119,7 +125,8 @@ Json json_of(const AmdahlPrediction& p) {
       .set("share", p.share())
       .set("ceiling", number_or_null(p.ceiling()))
       .set("expected_s", p.after.in_base_units())
-      .set("expected_ratio", number_or_null(ratio_of(p.before, p.after)));
+      .set("expected_ratio", number_or_null(ratio_of(p.before, p.after)))
+      .set("changed_unmeasured", json_of(p.unmeasured));
 }
 
 Json json_of(const LineAnswer& line) {

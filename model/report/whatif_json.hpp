@@ -17,6 +17,8 @@ Json json_of(const LineAnswer& line);
 Json bindings_json(const Whatif& result);
 Json model_json(const ModelFloors& model);
 /// Peak of everything alive, before and after; null for a kernel by numbers.
+/// Why a measured time bounds no speed-up.
+std::string no_speedup_reason(const MeasuredAnswer& measured);
 Json peak_memory_json(const Whatif& result);
 
 }  // namespace floorline

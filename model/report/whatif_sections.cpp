@@ -6,6 +6,7 @@
 #include "model/quantity/unit_names.hpp"
 #include "model/report/document_head.hpp"
 #include "model/report/resource_words.hpp"
+#include "model/report/whatif_json.hpp"
 
 namespace floorline {
 
@@ -64,6 +65,15 @@ void model_rows(const Whatif& w, Table& table) {
   }
 }
 
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kListed = 6;
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kListed; ++i)
+    text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kListed) text += " and " + std::to_string(names.size() - kListed) + " more";
+  return text;
+}
+
 std::string even_text(const BreakEvenAnswer& answer) {
   if (!answer.found) return "-";
   const BreakEvenValue& even = *answer.found;
@@ -94,7 +104,7 @@ Section head_section(const WhatifInputs& inputs, const Whatif& w) {
 
 Section floors_section(const Whatif& w) {
   Table table;
-  table.columns = {{"", false}, {"before", true}, {"after", true}, {"before / after", true}};
+  table.columns = {{"", false}, {"before", true}, {"after", true}, {"gain", true}};
   const auto row = [&table](const char* name, Seconds b, Seconds a, bool known,
                             const std::optional<double>& ratio) {
     table.rows.push_back({name, known ? to_text(b) : "not known", known ? to_text(a) : "not known",
@@ -135,7 +145,12 @@ Section floors_section(const Whatif& w) {
                           to_text_binary(peak_after->to_bytes()),
                           signed_memory(peak_after->to_bytes() - peak->to_bytes())});
   }
-  if (w.before.model && w.after.model) model_rows(w, table);
+  const bool model = w.before.model && w.after.model;
+  if (model) model_rows(w, table);
+  table.footnotes.push_back(std::string("gain: times and bytes before / after") +
+                            (model ? ", tokens a second after / before" : "") +
+                            (peak && peak_after ? "; peak memory: after - before" : ""));
+  table.footnotes.insert(table.footnotes.end(), w.unfit.begin(), w.unfit.end());
   return {"", {}, {}, {table}};
 }
 
@@ -184,7 +199,7 @@ Section measured_section(const WhatifInputs&, const Whatif& w) {
                          "; F, D, P, B or the time is wrong");
   field("speed-up at most", m.speedup_at_most ? ratio_text(m.speedup_at_most) +
                                                     " (measured / any-residency floor after)"
-                                              : "no floor after the change bounds it");
+                                              : no_speedup_reason(m));
   if (m.token_speedup_at_most)
     field("in tokens a second", ratio_text(m.token_speedup_at_most) + " at most");
   if (m.expected) {
@@ -229,6 +244,11 @@ Section amdahl_section(const AmdahlPrediction& p) {
   table.footnotes.push_back("the changed parts are " + percent_text(p.share()) +
                             " of the measured time: however fast they get, at most " +
                             (ceiling ? ratio_text(ceiling) : std::string("no bound")));
+  if (!p.unmeasured.empty())
+    table.footnotes.push_back(
+        "changed too, but without a measured time, so taken to stay as they "
+        "are: " +
+        first_of(p.unmeasured));
   section.tables.push_back(std::move(table));
   return section;
 }

@@ -49,6 +49,8 @@ struct AmdahlPrediction {
   Seconds before{0};
   Seconds after{0};  ///< the whole
   Seconds changed_before{0};
+  /// Operators that change too but have no measured time: taken to stay as they are.
+  std::vector<std::string> unmeasured;
 
   [[nodiscard]] double ratio() const { return before / after; }
   [[nodiscard]] double share() const { return changed_before / before; }

@@ -61,10 +61,10 @@ MeasuredAnswer answer_measured(const Outcome& before, const Outcome& after,
   m.time = time;
   m.floor_before = proven_floor(before, rate);
   m.floor_after = proven_floor(after, rate);
-  if (m.floor_after) m.speedup_at_most = time / *m.floor_after;
+  m.impossible = m.floor_before && time < *m.floor_before;
+  if (m.floor_after && !m.impossible) m.speedup_at_most = time / *m.floor_after;
   if (m.speedup_at_most && tokens_of(before) > 0 && tokens_of(after) != tokens_of(before))
     m.token_speedup_at_most = *m.speedup_at_most * tokens_of(after) / tokens_of(before);
-  m.impossible = m.floor_before && time < *m.floor_before;
   const Seconds serial = serial_of(before, rate);
   if (serial > Seconds(0)) m.over_serial = time / serial;
   // What a router makes likely is no floor of this step, but no surprise either.

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "model/device/memory_capacity.hpp"
 #include "model/input/diagnostic.hpp"
 
 namespace floorline {
@@ -154,14 +155,40 @@ void note_compute(const Whatif& w, std::vector<std::string>& notes) {
 }
 
 /// No verdict of the ledger, but never silent.
-void note_memory(const Outcome& after, std::vector<std::string>& notes) {
-  const auto peak = peak_memory(after);
+void note_memory(const Outcome& outcome, const char* when, std::vector<std::string>& notes) {
+  const auto peak = peak_memory(outcome);
   if (!peak) return;
-  const LevelSpec& hbm = after.machine->device.hbm;
-  const MaybeSourced<Bytes>& capacity = hbm.driver_capacity ? hbm.driver_capacity : hbm.capacity;
-  if (!capacity || peak->to_bytes() <= capacity->upper()) return;
-  notes.push_back("DOES NOT FIT after the change: " + to_text_binary(peak->to_bytes()) +
-                  " alive at the peak, the device has " + to_text_binary(capacity->value));
+  const auto capacity = exceeded_capacity(outcome.machine->device, peak->to_bytes());
+  if (!capacity) return;
+  notes.push_back(std::string("DOES NOT FIT ") + when +
+                  " the change: " + to_text_binary(peak->to_bytes()) +
+                  " alive at the peak, the device has " + to_text_binary(*capacity));
+}
+
+/// Operators whose floor the change moves and that have no measured time.
+std::vector<std::string> changed_unmeasured(const Whatif& w, const MeasuredTimes& measured) {
+  const Evaluation& before = w.before.evaluation;
+  const Evaluation& after = w.after.evaluation;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < before.graph.ops.size(); ++i) {
+    const std::string& name = before.graph.ops[i].name;
+    if (measured.find(name) != nullptr) continue;
+    const auto now = after.graph.find_op(name);
+    const Seconds t0 = before.floors.ops[i].cold.time();
+    if (!now || after.floors.ops[index(*now)].cold.time() != t0) names.push_back(name);
+  }
+  return names;
+}
+
+/// Nothing follows from a time that cannot be. Where parts were measured, theirs is the one
+/// expectation: what the floors alone would expect is withdrawn.
+void answer_measured(Whatif& w, const WhatifQuestion& q, std::vector<PartChange> parts) {
+  check_measured(q.measured);
+  w.measured = answer_measured(w.before, w.after, q.measured);
+  if (w.measured->impossible || parts.empty()) return;
+  w.amdahl = amdahl(*q.measured.whole, std::move(parts));
+  w.amdahl->unmeasured = changed_unmeasured(w, q.measured);
+  w.measured->expected.reset();
 }
 
 /// Parts that were stated may add up to less than is possible.
@@ -233,12 +260,11 @@ Whatif ask(const Situation& situation, const WhatifQuestion& q) {
   if (const auto& b = w.before.evaluation.uniform; b && w.after.evaluation.uniform)
     w.uniform = ratio_of(b->serial.cold, w.after.evaluation.uniform->serial.cold);
   note_compute(w, w.notes);
-  note_memory(w.after, w.notes);
+  note_memory(w.before, "before", w.unfit);
+  note_memory(w.after, "after", w.unfit);
   std::vector<PartChange> parts = scaled_parts(w, q, stated_parts(q.measured, times));
   if (q.measured.whole) {
-    check_measured(q.measured);
-    w.measured = answer_measured(w.before, w.after, q.measured);
-    if (!parts.empty()) w.amdahl = amdahl(*q.measured.whole, std::move(parts));
+    answer_measured(w, q, std::move(parts));
     note_below_floor(w);
   } else if (!times.empty() || !q.measured.parts.empty()) {
     refuse("--measured", "the time of the whole is missing; what a part buys is a share of it");
@@ -246,7 +272,7 @@ Whatif ask(const Situation& situation, const WhatifQuestion& q) {
   if (!q.points.empty()) w.line = line_answer(w, q.points);
   if (q.rank) {
     RankingOptions options = q.ranking;
-    options.measured = &q.measured;
+    if (!w.measured || !w.measured->impossible) options.measured = &q.measured;
     w.ranking = rank_changes(situation, w.before, options);
   }
   return w;

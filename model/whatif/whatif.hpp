@@ -49,7 +49,7 @@ struct MeasuredAnswer {
   Seconds time{0};
   std::optional<Seconds> floor_before;  ///< any residency, proven
   std::optional<Seconds> floor_after;
-  std::optional<double> speedup_at_most;
+  std::optional<double> speedup_at_most;  ///< absent too where the time is impossible
   /// Of tokens a second, where the change makes a step of other tokens.
   std::optional<double> token_speedup_at_most;
   bool impossible = false;  ///< below the floor before: F, D, P, B or t is wrong
@@ -84,6 +84,7 @@ struct Whatif {
   std::optional<LineAnswer> line;
   Ranking ranking;
   std::vector<std::string> notes;
+  std::vector<std::string> unfit;  ///< that before or after does not fit the device's memory
 };
 
 /// Throws InputError. `whole` of the measured times is already a time.

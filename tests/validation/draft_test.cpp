@@ -44,7 +44,7 @@ TEST_SUITE("validation") {
     predict_from_floors(h, {2.0, "hbm"});
     CHECK(h.claimed_limit == "hbm");
     CHECK(*h.prediction.low == doctest::Approx(1.7));   // 2.0 x 0.85
-    CHECK(*h.prediction.high == doctest::Approx(2.1));  // 2.0 x 1.05
+    CHECK(*h.prediction.high == doctest::Approx(2.3));  // 2.0 x 1.15
     const Hypothesis again = parse_hypothesis(write_hypothesis(h), "h.toml");
     CHECK(again.name == "layernorm_in_out");
     CHECK(again.change.variable == "activation storage");
@@ -66,6 +66,64 @@ TEST_SUITE("validation") {
     h = drafted(model);
     CHECK(h.variant.set == std::vector<std::string>{"context=1024", "batch=16"});
     CHECK(differences(h.baseline, h.variant).size() == 1);
+  }
+
+  TEST_CASE("names of the graph as a whole are settings; words that --set names stay settings") {
+    HypothesisDraft draft;
+    draft.op = "gemm m=16 n=4096 k=4096";
+    draft.changes = {"weight_dtype=fp8", "op.gemm.bytes*=0.5", "sm_clock=1200MHz", "m=32"};
+    draft.variable = "all";
+    Hypothesis h = drafted(draft);
+    CHECK(h.variant.op.find("m=32") != std::string::npos);
+    CHECK(h.variant.set ==
+          std::vector<std::string>{"weight_dtype=fp8", "op.gemm.bytes*=0.5", "sm_clock=1200MHz"});
+    draft.set = {"m=8"};  // it would override the word
+    draft.changes = {"m=32"};
+    h = drafted(draft);
+    CHECK(h.variant.op == h.baseline.op);
+    CHECK(h.variant.set == draft.changes);
+  }
+
+  TEST_CASE("a factor scales what is set; an operator is taken out last") {
+    HypothesisDraft draft;
+    draft.workload = "some";
+    draft.set = {"batch=8"};
+    draft.changes = {"op.mean=remove", "batch*=2"};
+    draft.variable = "both";
+    Hypothesis h = drafted(draft);
+    CHECK(h.variant.set == std::vector<std::string>{"batch=8", "batch*=2", "op.mean=remove"});
+    const std::vector<Difference> all = differences(h.baseline, h.variant);
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].key == "set.batch");
+    CHECK(all[0].baseline == "8");
+    CHECK(all[0].variant == "8 *2");
+    predict_from_floors(h, {2.0, "hbm"});
+    CHECK(parse_hypothesis(write_hypothesis(h), "h.toml").change.variable == "both");
+  }
+
+  TEST_CASE("another device and a measured time are refused by name") {
+    HypothesisDraft draft;
+    draft.workload = "llama-3.1-8b";
+    draft.changes = {"device=h200_sxm"};
+    CHECK(refusal(draft).find("--device h200_sxm") != std::string::npos);
+    draft.changes = {"op.attention.time=3ms"};
+    CHECK(refusal(draft).find("op.attention.time: is a measured time") != std::string::npos);
+  }
+
+  TEST_CASE("names hold the whole stem, and questions promise nothing") {
+    HypothesisDraft draft;
+    draft.workload = "llama-3.1-8b";
+    draft.changes = {"weight_dtype=fp8"};
+    Hypothesis h = drafted(draft);
+    CHECK(h.name == "llama_3_1_8b_weight_dtype");
+    CHECK(h.question == "How does weight_dtype=fp8 change llama-3.1-8b's time?");
+    draft.workload = "data/llama-3.1-70b.json";
+    CHECK(drafted(draft).name == "llama_3_1_70b_weight_dtype");
+    draft.workload.clear();
+    draft.op = "gemm m=16 n=4096 k=4096";
+    draft.changes = {"m=512", "n=8"};
+    draft.variable = "size";
+    CHECK(drafted(draft).question == "How do m=512, n=8 change gemm's time?");
   }
 
   TEST_CASE("no change, or several without the name of one variable") {

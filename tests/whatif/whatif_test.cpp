@@ -218,7 +218,39 @@ outputs = ["c"]
     CHECK(far.far_above);
     CHECK(contains(far.look_first.front(), "the kernel itself"));
     q.measured.whole = microseconds(98);
-    CHECK(floorline::ask(s, q).measured->impossible);
+    const MeasuredAnswer wrong = *floorline::ask(s, q).measured;
+    CHECK(wrong.impossible);  // below 99: nothing follows from it
+    CHECK_FALSE(wrong.speedup_at_most);
+    CHECK_FALSE(wrong.expected);
+    q.measured.parts = {{"custom", microseconds(90)}};
+    CHECK_FALSE(floorline::ask(s, q).amdahl);
+  }
+
+  TEST_CASE("one expectation: that of measured parts, where what changed has a measured time") {
+    const Situation s = of_op("custom flops=1e6 bytes=100MB");
+    WhatifQuestion q = question({"op.custom.bytes*=0.5"});
+    q.measured.whole = microseconds(150);
+    q.measured.parts = {{"custom", microseconds(120)}};
+    const Whatif w = floorline::ask(s, q);
+    // 100 us to 50 us of floor, so 120 us to 60 us; 150 - 60. The floors alone would say 100.
+    CHECK(w.amdahl->after.in_base_units() == doctest::Approx(90e-6));
+    CHECK_FALSE(w.measured->expected);
+    CHECK(w.measured->speedup_at_most);
+    CHECK(w.amdahl->unmeasured.empty());
+  }
+
+  TEST_CASE("what does not fit the memory is told, before the change and after it") {
+    Situation s = of_op("custom flops=1e6 bytes=100MB");
+    CHECK(testing::ask(s, {"op.custom.bytes*=0.5"}).unfit.empty());
+    // A matrix of 100,000 x 100,000 in bf16 is 20 GB; the memory is given as 10 GB.
+    s = of_op("gemm m=8 n=100000 k=100000");
+    s.device.hbm.capacity.known.emplace().value = Bytes(10e9);
+    s.device.hbm.driver_capacity.known.reset();
+    const Whatif w = testing::ask(s, {"m=16"});
+    REQUIRE(w.unfit.size() == 2);
+    CHECK(contains(w.unfit[0], "DOES NOT FIT before the change"));
+    CHECK(contains(w.unfit[1], "DOES NOT FIT after the change"));
+    CHECK(testing::ask(s, {"n=1000"}).unfit.size() == 1);  // 200 MB after
   }
 
   TEST_CASE("a measured token rate: of the slowest stage, and of tokens that a step makes") {

@@ -46,13 +46,20 @@ void add_defaults(const std::string& op, KeyValues& all) {
   }
 }
 
+/// In order: a later value replaces, a later factor scales ("8 *2").
 /// "rows=16" is set.rows, "memory.hbm.bandwidth*=2" is set.memory.hbm.bandwidth.
 void add_setting(const std::string& text, KeyValues& all) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) return;
   const bool scale = equals > 0 && text[equals - 1] == '*';
-  all.emplace_back("set." + text.substr(0, scale ? equals - 1 : equals),
-                   (scale ? "*" : "") + text.substr(equals + 1));
+  const std::string key = "set." + text.substr(0, scale ? equals - 1 : equals);
+  const std::string value = text.substr(equals + 1);
+  for (auto& [known, so_far] : all) {
+    if (known != key) continue;
+    so_far = scale ? so_far + " *" + value : value;
+    return;
+  }
+  all.emplace_back(key, (scale ? "*" : "") + value);
 }
 
 /// What a case says, and what its experiment takes for precisions that it does not say: these count

@@ -47,17 +47,51 @@ std::string with_defaults(std::string op) {
   return op;
 }
 
-/// Sizes and precisions of one operator are words of its text; all else is a setting.
+bool names_setting(const std::string& set, const std::string& name) {
+  return parse_assignment(set).name == name;
+}
+
+/// A size or a precision as --op writes it (m, in, compute), and no name of the graph as a whole.
+bool is_word(const Assignment& a, const HypothesisCase& c) {
+  const bool of_graph = names_device_key(a.name) || names_clock(a.name) ||
+                        a.name.ends_with("_dtype") || a.name == "routing" ||
+                        a.name.find('.') != std::string::npos;
+  const bool set = std::any_of(c.set.begin(), c.set.end(), [&](const std::string& text) {
+    return names_setting(text, a.name);
+  });
+  return !c.op.empty() && !a.scale && !of_graph && !set;
+}
+
+/// What whatif answers but no hypothesis can hold.
+void refuse_change(const Assignment& a) {
+  if (a.name == "device") {
+    refuse("--change device=" + a.value,
+           "a hypothesis runs both cases on one device; write it without this change, then "
+           "floorline validate FILE --device " +
+               a.value + " judges it there");
+  }
+  if (a.name.starts_with("op.") && a.name.ends_with(".time"))
+    refuse(a.name, "is a measured time, which nothing could run; expected what would make it so");
+}
+
+/// Operators are taken out and replaced after sizes are set, as whatif does.
+bool replaces_operator(const std::string& change) {
+  const Assignment a = parse_assignment(change);
+  return a.name.starts_with("op.") && !a.scale &&
+         (a.value == "remove" || a.value.find(' ') != std::string::npos);
+}
+
+/// Sizes and precisions of one operator are words of its text; all else is a setting, after those
+/// that are there: a factor scales what they set.
 std::string apply_change(const std::string& text, HypothesisCase& c) {
   const Assignment a = parse_assignment(text);
-  const bool word = !c.op.empty() && !a.scale && !names_device_key(a.name) &&
-                    a.name.find('.') == std::string::npos;
-  if (word) {
+  refuse_change(a);
+  if (is_word(a, c)) {
     c.op = with_word(c.op, a.name, a.value);
     return a.name;
   }
-  std::erase_if(c.set,
-                [&](const std::string& set) { return parse_assignment(set).name == a.name; });
+  if (!a.scale)
+    std::erase_if(c.set, [&](const std::string& set) { return names_setting(set, a.name); });
   c.set.push_back(text);
   return "set." + a.name;
 }
@@ -66,7 +100,13 @@ std::string kind_of(const HypothesisDraft& draft) {
   const std::string& subject = draft.op.empty() ? draft.workload : draft.op;
   const std::size_t slash = draft.op.empty() ? subject.rfind('/') : std::string::npos;
   const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
-  return subject.substr(begin, subject.find_first_of(" .", begin) - begin);
+  if (!draft.op.empty()) return subject.substr(begin, subject.find(' ') - begin);
+  std::string stem = subject.substr(begin);
+  for (const std::string_view ending : {".toml", ".json"}) {
+    if (stem.size() > ending.size() && stem.ends_with(ending))
+      stem.resize(stem.size() - ending.size());
+  }
+  return stem;
 }
 
 std::string name_of_draft(const HypothesisDraft& draft, const std::vector<std::string>& keys) {
@@ -90,10 +130,12 @@ void add_experiments(Hypothesis& h) {
   }
 }
 
-std::string joined(const std::vector<std::string>& texts) {
-  std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
-  return all;
+/// Neutral: what the floors say may be slower.
+std::string question_of(const HypothesisDraft& draft) {
+  std::string changes;
+  for (const std::string& text : draft.changes) changes += (changes.empty() ? "" : ", ") + text;
+  return "How " + std::string(draft.changes.size() > 1 ? "do " : "does ") + changes + " change " +
+         kind_of(draft) + "'s time?";
 }
 
 }  // namespace
@@ -108,7 +150,10 @@ Hypothesis draft_hypothesis(const HypothesisDraft& draft) {
   h.baseline.op = h.variant.op = with_defaults(draft.op);
   h.baseline.workload = h.variant.workload = draft.workload;
   h.baseline.set = h.variant.set = draft.set;
-  for (const std::string& change : draft.changes) {
+  std::vector<std::string> ordered = draft.changes;
+  std::stable_partition(ordered.begin(), ordered.end(),
+                        [](const std::string& change) { return !replaces_operator(change); });
+  for (const std::string& change : ordered) {
     h.change.keys.push_back(apply_change(change, h.variant));
   }
   add_experiments(h);
@@ -116,9 +161,7 @@ Hypothesis draft_hypothesis(const HypothesisDraft& draft) {
   h.name = draft.name.empty() ? name_of_draft(draft, h.change.keys) : draft.name;
   h.device = draft.device;
   h.claimed_limit = draft.claimed_limit;
-  h.question = draft.question.empty() ? "Does " + joined(draft.changes) + " make " +
-                                            kind_of(draft) + " faster by the ratio of its floors?"
-                                      : draft.question;
+  h.question = draft.question.empty() ? question_of(draft) : draft.question;
   h.boundary = draft.boundary.empty() ? "kernels of the workload, device events, cold caches"
                                       : draft.boundary;
   return h;
@@ -126,7 +169,7 @@ Hypothesis draft_hypothesis(const HypothesisDraft& draft) {
 
 void predict_from_floors(Hypothesis& h, const DraftFloors& floors) {
   constexpr double kLess = 0.85;
-  constexpr double kMore = 1.05;
+  constexpr double kMore = 1.15;
   if (h.claimed_limit.empty())
     h.claimed_limit = floors.binding.empty() ? "latency" : floors.binding;
   if (h.limit_evidence.empty()) {
@@ -138,7 +181,7 @@ void predict_from_floors(Hypothesis& h, const DraftFloors& floors) {
   h.prediction.low = rounded(floors.floor_ratio * kLess);
   h.prediction.high = rounded(floors.floor_ratio * kMore);
   h.prediction.source = "ratio of the cold floors, " + number_text(floors.floor_ratio, 4) +
-                        ", 15 % less to 5 % more: a ratio of floors is not a promise";
+                        ", 15 % less to 15 % more: a ratio of floors is not a promise";
   h.prediction.refuted_if = "the interval of the ratio lies outside";
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hypothesis drafted from a change that was only computed: from `floorline whatif` or from flags.
 // Everything that can be filled is: baseline and variant, the changed keys, the claimed limit (what
-// binds the baseline's floor), the prediction (the ratio of floors, 15 % less to 5 % more), what
+// binds the baseline's floor), the prediction (the ratio of floors, 15 % less to 15 % more), what
 // would refute it, and the experiment where one of that name and those keys runs.
 #pragma once
 
