@@ -8,6 +8,7 @@
 #include "cli/subject.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
+#include "model/report/resource_words.hpp"
 #include "validation/calibration/line_points.hpp"
 #include "validation/report/line_document.hpp"
 
@@ -33,36 +34,65 @@ AmountKind kind_of(const std::string& x) {
                     "; expected bytes or flops");
 }
 
-/// HBM for bytes; for FLOPs the named one, or the fastest that the device has.
-ResourceId resource_of(const CalibrateOptions& o, AmountKind kind, const Machine& machine,
-                       std::vector<std::string>& notes) {
-  if (!o.resource.empty()) {
-    const std::optional<ResourceId> id = resource_from(o.resource);
-    if (!id || amount_kind(id->unit) != kind || !machine.rates[*id].known) {
-      refuse("--resource", "\"" + o.resource + "\" is no resource of " + machine.device.name +
-                               " with a rate of " + o.x);
-    }
-    return *id;
+bool is_wildcard(const ResourceId& id) {
+  return id.input == Precision::any || id.accumulate == Precision::any;
+}
+
+ResourceId named_resource(const CalibrateOptions& o, AmountKind kind, const Machine& machine) {
+  const std::optional<ResourceId> id = resource_from(o.resource);
+  if (id && amount_kind(id->unit) == kind && machine.rates[*id].known) return *id;
+  std::vector<std::string> names;
+  std::string list;
+  for (const ResourceId& known : machine.rates.known()) {
+    const bool shown = known.unit != Unit::linear && !is_wildcard(known);
+    if (amount_kind(known.unit) != kind || !shown) continue;
+    names.push_back(name_of(known));
+    list += (list.empty() ? "" : ", ") + names.back();
   }
-  if (kind == AmountKind::bytes) return {Unit::hbm};
+  refuse("--resource", "\"" + o.resource + "\" is no resource of " + machine.device.name +
+                           " with a rate of " + o.x + did_you_mean(o.resource, names) +
+                           "; expected one of " + list);
+}
+
+/// The dense id of the highest ceiling, of one unit where one is given.
+ResourceId fastest_dense(const Machine& machine, std::optional<Unit> unit) {
   ResourceId fastest{Unit::compute};
   AmountPerSecond most;
   for (const ResourceId& id : machine.rates.known()) {
     const Rate& rate = machine.rates[id];
-    const bool dense = amount_kind(id.unit) == AmountKind::flops && !id.sparse;
-    if (dense && rate.has_ceiling && rate.ceiling > most) {
+    const bool meant = unit ? id.unit == *unit : amount_kind(id.unit) == AmountKind::flops;
+    if (meant && !id.sparse && !is_wildcard(id) && rate.has_ceiling && rate.ceiling > most) {
       most = rate.ceiling;
       fastest = id;
     }
   }
-  notes.push_back("ceiling: the fastest dense rate, " + name_of(fastest) +
-                  "; --resource names another");
+  return fastest;
+}
+
+/// Sums and scalings may run on two units at once: `devices show` has these, not their sum.
+std::string both_units(const Machine& machine) {
+  return name_of(fastest_dense(machine, Unit::tensor)) + " + " +
+         name_of(fastest_dense(machine, Unit::vector));
+}
+
+/// HBM for bytes; for FLOPs the named one, or the fastest that the device has.
+ResourceId resource_of(const CalibrateOptions& o, AmountKind kind, const Machine& machine,
+                       LineReport& report) {
+  if (!o.resource.empty()) return named_resource(o, kind, machine);
+  if (kind == AmountKind::bytes) return {Unit::hbm};
+  const ResourceId fastest = fastest_dense(machine, std::nullopt);
+  const Rate& rate = machine.rates[fastest];
+  if (fastest.unit == Unit::linear && rate.pooled) report.shared_by = both_units(machine);
+  report.notes.push_back(
+      "ceiling: the fastest dense rate, " + rate_text(fastest, rate.ceiling) + " of " +
+      (report.shared_by.empty() ? name_of(fastest) : report.shared_by + " together") +
+      "; --resource names another");
   return fastest;
 }
 
 void set_limits(const CalibrateOptions& o, const Machine& machine, LineReport& report) {
   report.machine = &machine;
-  report.resource = resource_of(o, report.kind, machine, report.notes);
+  report.resource = resource_of(o, report.kind, machine, report);
   const Rate& rate = machine.rates[report.resource];
   if (rate.known) report.nominal = rate.nominal;
   if (rate.has_ceiling && !rate.provisional) report.ceiling = rate.ceiling;

@@ -101,6 +101,10 @@ CaseRun predict_case(const HypothesisCase& c, const CaseLookup& lookup, Hypothes
                          : case_floors(result.evaluation, machine, c.schedule);
   predicted.device = machine.device.name;
   set_texts(result, machine, predicted);
+  if (!c.experiment.empty()) {
+    const auto spec = resolve_experiment(c.experiment, lookup.scale);
+    if (spec) predicted.experiment = text_of(*spec);
+  }
   add_lines(result.evaluation.graph.assumptions, run.assumptions);
   add_lines(result.assumptions, run.assumptions);
   for (const std::string& line : floor_conditions(result.evaluation, &machine)) {

@@ -114,7 +114,7 @@ TEST_SUITE("validation") {
 
   TEST_CASE("records are appended, and a later one names the earlier one by its hash") {
     const TemporaryFolder folder;
-    CHECK(list_records(folder.path()).records.empty());
+    CHECK_THROWS_AS(list_records(folder.path()), InputError);  // not there
     const HypothesisRun run = run_with(typed(330e-6), typed(180e-6));
     const RecordFile first = keep_record(folder.path(), run);
     const std::string before = text_of(first.path);
@@ -125,6 +125,9 @@ TEST_SUITE("validation") {
     const Node record = read_record(second.path);
     CHECK(text_at(record, "previous.id") == "storage-0001");
     CHECK(text_at(record, "previous.sha256") == sha256(before));
+    // The hash is of the file's own text without its last member.
+    const std::string line = ",\n  \"record_sha256\": \"" + text_at(record, "record_sha256") + "\"";
+    CHECK(text_at(record, "record_sha256") == sha256(replaced(text_of(second.path), line, "")));
     CHECK(text_at(record, "hypothesis_file") == kStorageHypothesis);
     CHECK(text_at(record, "hashes.hypothesis_sha256") == sha256(kStorageHypothesis));
     CHECK(node_at(read_record(first.path), "previous")->kind == Node::Kind::null);
@@ -153,6 +156,43 @@ TEST_SUITE("validation") {
     CHECK(problems(folder.path()).find("its id is not its file's name") != std::string::npos);
     write(folder.file("storage-0003.json"), "{ \"schema\": 1, ");
     CHECK(problems(folder.path()).find("storage-0003.json") != std::string::npos);
+  }
+
+  TEST_CASE("a verdict or a number edited by hand is seen, in the last record too") {
+    const TemporaryFolder folder;
+    const HypothesisRun run = run_with(typed(330e-6), typed(180e-6));
+    const RecordFile file = keep_record(folder.path(), run);
+    CHECK(problems(folder.path()).empty());
+    const std::string text = text_of(file.path);
+    const std::string edited = "storage-0001.json was edited";
+    const std::string verdict(name_of(run.verdict->verdict));
+    REQUIRE(verdict != "floor_violated");
+    write(file.path,
+          replaced(text, "\"verdict\": \"" + verdict + '"', "\"verdict\": \"floor_violated\""));
+    CHECK(problems(folder.path()).find(edited) != std::string::npos);
+    write(file.path, replaced(text, "\"median_s\": 0.00033", "\"median_s\": 0.00034"));
+    CHECK(problems(folder.path()).find(edited) != std::string::npos);
+    const std::string hash = text_at(read_record(file.path), "record_sha256");
+    write(file.path, replaced(text, hash, std::string(64, '0')));
+    CHECK(problems(folder.path()).find(edited) != std::string::npos);
+    write(file.path, replaced(text, ",\n  \"record_sha256\": \"" + hash + '"', ""));
+    CHECK(problems(folder.path()).find("storage-0001.json holds no record_sha256") !=
+          std::string::npos);
+    write(file.path, text);
+    CHECK(problems(folder.path()).empty());
+  }
+
+  TEST_CASE(
+      "an empty folder has no records; one that is not there is told, unless a file is meant") {
+    const TemporaryFolder folder;
+    const TemporaryFolder other;
+    CHECK_THROWS_AS(check_records(folder.path()), InputError);
+    CHECK_THROWS_AS(find_record(folder.path(), "storage"), InputError);
+    const RecordFile file = keep_record(other.path(), run_with({}, {}));
+    CHECK(find_record(folder.path(), file.path).id == "storage-0001");
+    fs::create_directories(folder.path());
+    CHECK(check_records(folder.path()).records == 0);
+    CHECK(problems(folder.path()).empty());
   }
 
   TEST_CASE("evidence is the weakest of what was observed, and never upgraded") {

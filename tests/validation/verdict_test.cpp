@@ -268,6 +268,33 @@ TEST_SUITE("validation") {
     CHECK(v.verdict == Verdict::supported);  // 399 to 405: not on one side of the line
   }
 
+  TEST_CASE("a ratio with one case not observed is inconclusive, whatever the other one says") {
+    const Hypothesis h = predicting("interval = [0.9, 1.1]");
+    const auto v = judged(h, run({}, observed(500 * us)));  // above twice 200 us
+    CHECK(v.variant.finding == Verdict::limit_refuted);
+    CHECK(v.verdict == Verdict::inconclusive);
+    CHECK(v.reasons.at(0) == "the baseline's time was not observed");
+    // A time of the variant alone needs no baseline.
+    const Hypothesis alone = predicting("interval = [\"1 us\", \"1 ms\"]", "time");
+    CHECK(judged(alone, run({}, observed(500 * us))).verdict == Verdict::limit_refuted);
+  }
+
+  TEST_CASE(
+      "a time below the cold floor, where the boundary says cold, is told beside the verdict") {
+    // 100 MB: cold 200 us, any residency 198 us (S_keep = 1 MB, twice).
+    Hypothesis h = predicting("interval = [0.9, 1.1]");
+    const std::string told =
+        "199.0 us is below the cold floor 200.0 us: not cold, or F, D, B or t "
+        "is wrong";
+    const Run r = run(uncontrolled(199 * us, 199 * us), uncontrolled(201 * us, 201 * us));
+    auto v = judged(h, r);
+    CHECK(v.verdict == Verdict::supported);
+    CHECK(v.baseline.reasons == std::vector<std::string>{told});
+    CHECK(v.variant.reasons.empty());
+    h.boundary = "one kernel, warm caches";
+    CHECK(judged(h, r).baseline.reasons.empty());
+  }
+
   TEST_CASE("limit_refuted: outside a calibrated interval, on either side") {
     Hypothesis h = predicting("interval = [0.9, 1.1]");
     h.baseline.expected_time = TimeInterval{Seconds(310 * us), Seconds(350 * us)};
@@ -300,7 +327,13 @@ TEST_SUITE("validation") {
     CHECK(judge(h, {&floors, &o}, {&floors, &o}).verdict == Verdict::supported);
     o.time = observed(2.1 * us);
     o.time->caches = {CacheMode::rotating, Bytes(11e6), 10};
-    CHECK(judge(h, {&floors, &o}, {&floors, &o}).verdict == Verdict::limit_refuted);
+    const auto refuted = judge(h, {&floors, &o}, {&floors, &o});
+    CHECK(refuted.verdict == Verdict::limit_refuted);
+    // 2 MB / 1 TB/s = 2 us cold; (11 - 1) MB / 10 calls = 1 MB: 1 us.
+    CHECK(
+        refuted.baseline.reasons.at(0).find(
+            "above twice the 1.000 us of hbm (2.000 us cold, less what S_keep = 1.000 MB may have "
+            "held: the run rotates over W = 11.00 MB, below 20 S_keep") != std::string::npos);
     // Warm: the claim about HBM is not tested, and the record says so.
     o.time->caches = {CacheMode::warm, Bytes(0), 0};
     const auto warm = judge(h, {&floors, &o}, {&floors, &o});

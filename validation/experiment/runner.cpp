@@ -27,6 +27,21 @@ std::string in_mebibytes(Bytes bytes) {
   return std::to_string(static_cast<std::int64_t>(bytes.in_base_units() / 1048576)) + " MiB";
 }
 
+std::string digits(Bytes bytes) {
+  return std::to_string(static_cast<std::int64_t>(bytes.in_base_units())) + " bytes";
+}
+
+/// Sizes that would print alike are printed in bytes.
+std::string no_room(Bytes needed, Bytes cap) {
+  std::string need = in_mebibytes(needed);
+  std::string most = in_mebibytes(cap);
+  if (need == most) {
+    need = digits(needed);
+    most = digits(cap);
+  }
+  return "needs " + need + " of memory; " + most + " may be taken (memory cap, free memory)";
+}
+
 /// What one call takes, from as many calls as the clock needs to tell.
 Seconds time_of_call(PreparedExperiment& kernel, Seconds at_least) {
   for (std::int64_t calls = 1;; calls = std::min(calls * 8, kMostCalls)) {
@@ -214,8 +229,11 @@ Rotation rotation_of(const ExperimentSpec& spec, const OnChip& chip, const Metho
   const Bytes once = touched(spec, chip.sector);
   const Bytes cap = std::min(method.memory_cap, memory_free);
   if (held > cap) {
-    rotation.cannot = "needs " + in_mebibytes(held) + " of memory; " + in_mebibytes(cap) +
-                      " may be taken (memory cap, free memory)";
+    rotation.cannot = no_room(held, cap);
+    if (cap < memory_free && cap < Method{}.memory_cap) {
+      rotation.cannot += "; without --quick up to " +
+                         in_mebibytes(std::min(Method{}.memory_cap, memory_free)) + " may be taken";
+    }
     return rotation;
   }
   rotation.each = once;

@@ -3,6 +3,7 @@
 
 #include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
+#include "validation/record/record_text.hpp"
 #include "validation/record/sha256.hpp"
 #include "validation/report/node_access.hpp"
 
@@ -98,6 +99,17 @@ class Checker {
     }
   }
 
+  void check_content(const RecordFile& file, const Node& record) {
+    const std::string stated = text_at(record, "record_sha256");
+    if (stated.empty()) {
+      add(file, file.id + ".json holds no record_sha256: whether it was edited cannot be seen");
+    } else if (stated != content_sha256(record)) {
+      add(file, file.id +
+                    ".json was edited: its content is not the one whose hash is its "
+                    "record_sha256");
+    }
+  }
+
   void check_file(const RecordFile* before, const RecordFile& file) {
     Node record;
     try {
@@ -106,6 +118,7 @@ class Checker {
       add(file, error.what());
       return;
     }
+    check_content(file, record);
     if (text_at(record, "id") != file.id) add(file, "its id is not its file's name");
     if (text_at(record, "hashes.hypothesis_sha256") != sha256(text_at(record, "hypothesis_file"))) {
       add(file, "the hypothesis it keeps is not the one whose hash it states");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading records, and checking a folder of them: each whole and of this schema, its name its id,
+// Reading records, and checking a folder of them: each whole, of this schema and with the
+// content whose hash it states, its name its id,
 // its hypothesis the one whose hash it states, the record before it there and unchanged, numbers
 // without a hole, and no evidence stronger than its observations.
 #pragma once

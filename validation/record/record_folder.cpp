@@ -111,7 +111,11 @@ bool place_whole(const std::string& scratch, const std::string& path) {
 RecordFolder list_records(const std::string& folder) {
   RecordFolder list;
   std::error_code error;
-  if (!fs::exists(folder, error)) return list;
+  if (!fs::exists(folder, error)) {
+    refuse(folder,
+           "no such folder; expected one of records (--records; validate --record makes "
+           "./records)");
+  }
   if (!fs::is_directory(folder, error)) refuse(folder, "is no folder; expected one of records");
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     const std::string file = entry.path().filename().string();
@@ -144,7 +148,10 @@ std::optional<RecordFile> latest(const RecordFolder& folder, std::string_view na
 }
 
 RecordFile find_record(const std::string& folder, const std::string& what) {
-  const RecordFolder list = list_records(folder);
+  std::error_code error;
+  const bool is_file = fs::is_regular_file(what, error);
+  const RecordFolder list =
+      is_file && !fs::exists(folder, error) ? RecordFolder{} : list_records(folder);
   std::vector<std::string> known;
   for (const RecordFile& record : list.records) {
     if (record.id == what) return record;
@@ -152,8 +159,7 @@ RecordFile find_record(const std::string& folder, const std::string& what) {
     known.push_back(record.name);
   }
   if (const auto last = latest(list, what)) return *last;
-  std::error_code error;
-  if (fs::is_regular_file(what, error)) {
+  if (is_file) {
     const auto record = named_as_record(what);
     return record ? *record : RecordFile{fs::path(what).stem().string(), "", 0, what};
   }

@@ -29,8 +29,7 @@ struct RecordFolder {
 };
 inline constexpr std::size_t kMaxRecords = 100'000;
 
-/// A folder that is not there has no records. Throws InputError: not a folder, not readable, too
-/// many files.
+/// Throws InputError: not there, not a folder, not readable, too many files.
 RecordFolder list_records(const std::string& folder);
 /// The last record of the hypothesis.
 std::optional<RecordFile> latest(const RecordFolder& folder, std::string_view name);

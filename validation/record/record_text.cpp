@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "validation/record/sha256.hpp"
+#include "validation/report/run_document.hpp"
 #include "validation/report/run_json.hpp"
 
 namespace floorline {
@@ -23,6 +24,8 @@ Json previous_json(const RecordPlace& place) {
   if (!place.previous) return {};
   return Json::object().set("id", place.previous->id).set("sha256", place.previous_sha256);
 }
+
+constexpr const char* kContentHash = "record_sha256";
 
 }  // namespace
 
@@ -57,7 +60,17 @@ std::string record_text(const HypothesisRun& run, const RecordPlace& place,
       .set("previous", previous_json(place))
       .set("hypothesis_file", run.hypothesis.text)
       .set("run", run_json(run));
+  doc.json.set(kContentHash, content_sha256(node_of(doc.json)));
   return write_json(doc);
+}
+
+std::string content_sha256(const Node& record) {
+  Document doc;
+  doc.json = Json::object();
+  for (const NodeMember& m : record.members) {
+    if (m.key != kContentHash) doc.json.set(m.key, json_of(m.value));
+  }
+  return sha256(write_json(doc));
 }
 
 RecordFile keep_record(const std::string& folder, const HypothesisRun& run) {

@@ -22,6 +22,13 @@ ResourceId of_kind(const LineReport& r) {
 std::string size_text(const LineReport& r, Amount a) { return amount_text(of_kind(r), a); }
 std::string rate_of(const LineReport& r, AmountPerSecond a) { return rate_text(of_kind(r), a); }
 
+std::string limit_words(const LineReport& r) {
+  return r.shared_by.empty() ? words_for(r.resource) : r.shared_by;
+}
+std::string limit_id(const LineReport& r) {
+  return r.shared_by.empty() ? name_of(r.resource) : r.shared_by;
+}
+
 std::string refusal_text(const LineReport& r) {
   switch (r.fit.refusal) {
     case LineRefusal::none:
@@ -34,7 +41,7 @@ std::string refusal_text(const LineReport& r) {
       return "the times do not grow with size: all of it is fixed cost, and no rate can be seen";
     case LineRefusal::above_ceiling:
       return "refused as not physical: the slope would be " + rate_of(r, *r.fit.rate) +
-             ", above the ceiling " + rate_of(r, *r.ceiling) + " of " + words_for(r.resource) +
+             ", above the ceiling " + rate_of(r, *r.ceiling) + " of " + limit_words(r) +
              "; the fixed cost hides it, or the sizes count what was not done";
     case LineRefusal::negative_fixed:
       return "the fixed cost would be below zero: the times do not lie on a line (small sizes run "
@@ -99,9 +106,10 @@ Table point_table(const LineReport& r) {
   return table;
 }
 
-/// Where the fixed cost is as long as the work takes at the published rate.
+/// Where the fixed cost is as long as the work takes at the published rate. Of a line that was
+/// refused nothing is concluded.
 void add_hidden_size(const LineReport& r, Section& s) {
-  if (!r.nominal || !has_line(r) || !(r.fit.fixed > Seconds(0))) return;
+  if (!r.nominal || r.fit.refusal != LineRefusal::none || !(r.fit.fixed > Seconds(0))) return;
   const Amount hidden = *r.nominal * r.fit.fixed;
   std::string text = size_text(r, hidden) + " at the published " + rate_of(r, *r.nominal);
   if (!is_bytes(r)) {
@@ -156,7 +164,7 @@ Document line_document(const LineReport& r) {
                    .set("x", size_key(r))
                    .set("measured", r.measured)
                    .set("device", r.machine != nullptr ? Json(r.machine->device.name) : Json())
-                   .set("resource", r.machine != nullptr ? Json(name_of(r.resource)) : Json()));
+                   .set("resource", r.machine != nullptr ? Json(limit_id(r)) : Json()));
   doc.json.set("assumptions", Json::array()).set("notes", json_of(r.notes));
   doc.json.set("fit", fit_json(r));
   doc.json.set(std::string("ceiling_") + rate_key(r),

@@ -20,6 +20,7 @@ struct LineReport {
   MeasuredLine fit;
   const Machine* machine = nullptr;
   ResourceId resource{Unit::hbm};  ///< whose ceiling R may not exceed
+  std::string shared_by;           ///< of a rate that two units share: both ids
   std::optional<AmountPerSecond> ceiling;
   std::optional<AmountPerSecond> nominal;
   std::optional<Amount> more_than;  ///< 2 S_keep

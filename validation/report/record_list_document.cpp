@@ -26,7 +26,8 @@ Document record_list_document(const std::string& folder,
   Document doc = frame(folder);
   Json all = Json::array();
   Table table;
-  table.columns = {{"record"}, {"created"}, {"verdict"}, {"evidence"}, {"device"}, {"question"}};
+  table.columns = {
+      {"record", false, true}, {"created"}, {"verdict"}, {"evidence"}, {"device"}, {"question"}};
   for (const RecordSummary& r : records) {
     all.push(Json::object()
                  .set("id", r.file.id)

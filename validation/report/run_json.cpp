@@ -76,12 +76,10 @@ void set_finding(const CaseVerdict* v, Json& json) {
   json.set("judged", std::move(finding));
 }
 
-/// Of a run on a backend, what it ran; else of every size that may run.
+/// Of a run on a CPU, what it ran; else at the sizes of a GPU, which are those that are predicted.
 std::vector<Difference> changed_keys(const HypothesisRun& run) {
   const Hypothesis& h = run.hypothesis;
-  if (run.backend == "cpu") return differences(h.baseline, h.variant, Scale::host);
-  if (run.backend == "cuda") return differences(h.baseline, h.variant, Scale::device);
-  return differences(h.baseline, h.variant);
+  return differences(h.baseline, h.variant, run.backend == "cpu" ? Scale::host : Scale::device);
 }
 
 Json change_json(const HypothesisRun& run) {
@@ -161,6 +159,7 @@ Json case_json(const HypothesisCase& what, const CaseRun& run, const CaseVerdict
   json.set("device", run.device);
   json.set("schedule", name_of(what.schedule));
   json.set("experiment", text_or_null(what.experiment));
+  json.set("experiment_at_size", text_or_null(run.experiment));
   json.set("flops", run.floors.work.in_base_units());
   json.set("hbm_bytes", run.floors.hbm_counted.in_base_units());
   json.set("keep_bytes", run.floors.caches_known ? Json(run.floors.keep.in_base_units()) : Json());

@@ -60,10 +60,23 @@ namespace {
 
 constexpr const char* kNotCollected = "not collected";
 
-/// 'layernorm rows=…' or the workload with its settings, and where it is not serial its schedule.
+/// "experiment layernorm_fp32: layernorm rows=16384 …": its name, and what it is at these sizes.
+std::string experiment_text(const Node& c) {
+  const std::string name = text_at(c, "experiment");
+  const std::string sizes = text_at(c, "experiment_at_size");
+  if (sizes.empty() || sizes == name) return "experiment " + name;
+  return "experiment " + name + ": " + sizes;
+}
+
+/// 'layernorm rows=…' or the workload with its settings, and where it is not serial its schedule;
+/// what ran instead, where an experiment was measured.
 std::string case_text(const Node& c) {
   std::string text = text_at(c, "op") + text_at(c, "workload");
-  if (text.empty()) text = "experiment " + text_at(c, "experiment");
+  if (text.empty()) {
+    text = experiment_text(c);
+  } else if (text_at(c, "observed.time.evidence") == "measured") {
+    text += "; run as " + experiment_text(c);
+  }
   for (const std::string& set : texts_at(c, "set")) text += ", " + set;
   if (text_at(c, "schedule") != "serial") text += " (" + text_at(c, "schedule") + ")";
   return text;

@@ -17,6 +17,7 @@ struct CaseRun {
   std::string device;         ///< that predicts this case
   std::string device_text;    ///< all its numbers, for the record's hash
   std::string workload_text;  ///< the operator graph, likewise
+  std::string experiment;     ///< at the sizes that run or are predicted: 'layernorm rows=…'
   std::string not_measured;   ///< why the backend could not run it
 };
 

@@ -81,6 +81,17 @@ void check_floor(const CaseFloors& floors, const CaseObservations& observed, dou
   }
 }
 
+/// Beside the verdict: a claim about cold runs, and a time that no cold run has.
+void check_cold(const std::string& boundary, const JudgedCase& c, double tolerance,
+                CaseVerdict& v) {
+  const Observation& time = *c.observed->time;
+  if (boundary.find("cold") == std::string::npos || v.finding == Verdict::floor_violated) return;
+  if (!(fastest(time, tolerance) < c.floors->cold)) return;
+  const Seconds seen(is_typed(time) ? time.summary.median : time.summary.minimum);
+  v.reasons.push_back(time_text(seen) + " is below the cold floor " + time_text(c.floors->cold) +
+                      ": not cold, or F, D, B or t is wrong");
+}
+
 /// Against rates that a probe saw: beating them says something of the probe.
 void check_observed(const CaseFloors& floors, const Observation& time, double tolerance,
                     CaseVerdict& v) {
@@ -118,6 +129,15 @@ std::optional<Seconds> limit_time(const LimitTerm& term, const Observation& o,
   return term.time * std::min(1.0, judged / counted);
 }
 
+/// Where the line is less than the term of the table: what was taken off.
+std::string taken_off(const LimitTerm& term, Seconds line, const Observation& o,
+                      const CaseFloors& floors) {
+  if (!(line < term.time)) return "";
+  return " (" + time_text(term.time) + " cold, less what S_keep = " + to_text(floors.keep) +
+         " may have held: the run rotates over W = " + to_text(o.caches.rotated) +
+         ", below 20 S_keep, so (W - S_keep) / calls is judged)";
+}
+
 void check_limit(const LimitTerm* term, const HypothesisCase& c, const JudgedCase& judged,
                  double tolerance, CaseVerdict& v) {
   const Observation& time = *judged.observed->time;
@@ -143,7 +163,7 @@ void check_limit(const LimitTerm* term, const HypothesisCase& c, const JudgedCas
   if (Seconds(interval->low) > *v.limit_line) {
     refute("the interval begins at " + time_text(Seconds(interval->low)) + ", above twice the " +
            time_text(*line) + " of " + name_of(term->resource) +
-           ": the claimed limit does not hold it");
+           taken_off(*term, *line, time, *judged.floors) + ": the claimed limit does not hold it");
   }
 }
 
@@ -157,6 +177,7 @@ const LimitTerm* limit_of(const Hypothesis& h, const JudgedCase& c, bool is_base
 CaseVerdict judge_case(const Hypothesis& h, const JudgedCase& c, bool is_baseline,
                        double tolerance) {
   CaseVerdict v = judge_time(*c.floors, *c.observed, tolerance);
+  if (c.observed->time) check_cold(h.boundary, c, tolerance, v);
   if (!c.observed->time || (v.finding && *v.finding != Verdict::above_observed)) return v;
   check_limit(limit_of(h, c, is_baseline), is_baseline ? h.baseline : h.variant, c, tolerance, v);
   return v;
@@ -186,9 +207,16 @@ bool rests_on_rates(PredictedAmount amount) {
          amount == baseline_hbm_share;
 }
 
+/// A ratio of two cases, and one of them was not observed.
+bool half_observed(const HypothesisVerdict& v, PredictedAmount amount) {
+  const PredictedAmountInfo& info = info_of(amount);
+  return info.needs_baseline && info.needs_variant && !v.value;
+}
+
 Verdict overall(const HypothesisVerdict& v, PredictedAmount amount, bool wrong_results) {
   if (wrong_results) return Verdict::inconclusive;
   if (has(v, Verdict::floor_violated)) return Verdict::floor_violated;
+  if (half_observed(v, amount)) return Verdict::inconclusive;
   if (has(v, Verdict::inconclusive)) return Verdict::inconclusive;
   const bool refuted = v.prediction == Verdict::refuted;
   if (refuted && !rests_on_rates(amount)) return Verdict::refuted;

@@ -10,7 +10,8 @@
 //   limit_refuted   the interval of the time is above twice the claimed limit's term, or outside
 //                   a calibrated interval: the claimed limit does not hold it
 //   supported       the amount's interval lies inside the predicted one
-//   inconclusive    all else: too wide, too few samples, not observed, wrong results
+//   inconclusive    all else: too wide, too few samples, not observed, wrong results; of a ratio
+//                   also when one of its two cases was not observed, whatever the other one says
 // The first that applies, in this order; but a prediction that rests on no rate of the device (a
 // ratio of times) is refuted before a probe is doubted. Wrong results come first of all: their time
 // is no time.
