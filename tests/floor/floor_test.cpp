@@ -219,6 +219,9 @@ memory.hbm.bandwidth = "1 TB/s"
     const Floor provisional = floor_of(d, best.rates, best.chip, Residency::cold);
     CHECK(binding(provisional) == "hbm");
     CHECK(provisional.provisional);
+    // A faster run refutes the probe, not the physics: only the vector unit proves, 1e6 / 10e12.
+    CHECK_FALSE(provisional.proven);
+    CHECK(us(provisional.proven_time()) == doctest::Approx(0.1).epsilon(1e-12));
     CHECK(observed_terms(d, best.rates).count == 0);
   }
 
