@@ -221,7 +221,11 @@ EngineProfile engine_of(const LedgerOptions& options) {
   const bool is_path = options.engine.find('/') != std::string::npos;
   const std::string name =
       is_path || options.engine.ends_with(".toml") ? options.engine : options.engine + ".toml";
-  if (options.engine == "none" && options.engine_version.empty()) return {};
+  if (options.engine == "none") {
+    if (!options.engine_version.empty())
+      refuse("--engine-version", "is of an engine; expected --engine beside it");
+    return {};
+  }
   try {
     return load_engine(find_workload(name, folders), options.engine_version);
   } catch (const InputError&) {

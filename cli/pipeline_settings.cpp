@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/pipeline_settings.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -102,6 +103,18 @@ std::string name_of_entry(const Node& entry) {
   return name != nullptr ? name->text : "";
 }
 
+/// Names that stages run on, whether or not a [[resource]] describes them.
+std::vector<std::string> resources_used(Node& document) {
+  std::vector<std::string> names;
+  Node* stages = member(document, "stage");
+  if (stages == nullptr) return names;
+  for (Node& stage : stages->items) {
+    const Node* resource = member(stage, "resource");
+    if (resource != nullptr && resource->kind == Node::Kind::text) names.push_back(resource->text);
+  }
+  return names;
+}
+
 /// One of [[table]] by its name. A resource that the file only uses becomes a table.
 Node& entry_named(const Assignment& a, Node& document, const std::string& table,
                   const std::string& name) {
@@ -112,7 +125,10 @@ Node& entry_named(const Assignment& a, Node& document, const std::string& table,
     if (name_of_entry(entry) == name) return entry;
     known.push_back(name_of_entry(entry));
   }
-  if (table != "resource")
+  if (table == "resource") {
+    for (const std::string& used : resources_used(document)) known.push_back(used);
+  }
+  if (table != "resource" || std::find(known.begin(), known.end(), name) == known.end())
     refuse(a, "there is no " + table + " " + quoted(name) + " in the file" +
                   did_you_mean(name, known));
   Node entry;

@@ -27,7 +27,7 @@ struct TimelineFlags {
   std::vector<std::string> set;
   DeviceOptions device;
   OutputOptions output;
-  std::string residency = "cold";
+  std::string residency;  ///< empty: cold
   std::string trace;
   int top = 0;
 };
@@ -119,7 +119,12 @@ int timeline(const TimelineFlags& flags) {
   Node document = read_document(file);
   if (!is_pipeline_document(document)) {
     const WorkloadOptions workload{flags.file, "", flags.workload_path, flags.set};
-    return show(flags, ask_operator_graph(workload, flags.device, flags.residency));
+    const std::string residency = flags.residency.empty() ? "cold" : flags.residency;
+    return show(flags, ask_operator_graph(workload, flags.device, residency));
+  }
+  if (!flags.residency.empty()) {
+    throw InputError(Diagnostic{position_in("command line"), "--residency",
+                                "is of the operators of a graph or model; this is a pipeline"});
   }
   TimesContext context;
   context.folder = std::filesystem::path(file).parent_path().string();

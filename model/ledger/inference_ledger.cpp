@@ -22,6 +22,9 @@ std::int64_t total_layers(const LedgerModel& model) {
 }
 
 /// bytes x factor, for the factors of ranges: 8.5.
+std::string bytes_text(ByteCount bytes) {
+  return bytes.overflowed() ? "more than 9.2e18 bytes" : to_text(bytes.to_bytes());
+}
 ByteCount scaled(ByteCount bytes, double factor) { return whole_need(bytes.to_bytes() * factor); }
 
 class RankLines {
@@ -214,7 +217,7 @@ class RankLines {
     LedgerEntry& kept = wider ? logits : step;
     if (m_.told && logits.bytes > ByteCount(0)) {
       const LedgerEntry& other = wider ? step : logits;
-      kept.formula += "; larger than the " + other.name + "' " + to_text(other.bytes.to_bytes()) +
+      kept.formula += "; larger than the " + other.name + "' " + bytes_text(other.bytes) +
                       ", which are not alive beside them";
     }
     add(std::move(kept), kRunning);

@@ -57,10 +57,10 @@ TEST_CASE("the loader's 825 ms: the critical path is the loader ten times, then 
 }
 
 TEST_CASE("times of thousands of tasks sum beyond 63 bits of ticks") {
-  // Ticks of a femtosecond: 2^63 of them are 9223 s. 4 workers load for 0.1 s, a step takes 1 s, two
-  // places between them: 3000 items, makespan 0.1 + 3000 s, loaded in 300 worker-seconds. The last
-  // load begins when its worker is let go, at least 2990 s in: four workers are held or busy until
-  // then, so at least 4 x 2990 - 300 = 11,660 s are held, and at most 4 x 3000.1 - 300.
+  // Ticks of a femtosecond: 2^63 of them are 9223 s. 4 workers load for 0.1 s, a step takes 1 s,
+  // two places between them: 3000 items, makespan 0.1 + 3000 s, loaded in 300 worker-seconds. The
+  // last load begins when its worker is let go, at least 2990 s in: four workers are held or busy
+  // until then, so at least 4 x 2990 - 300 = 11,660 s are held, and at most 4 x 3000.1 - 300.
   const Timeline t = analysed(chain({100, 1000}, 3000, 2, 4));
   REQUIRE(t.resources.size() == 2);
   const ResourceUse& workers = t.resources[0];

@@ -75,6 +75,10 @@ TEST_SUITE("validation") {
 
   TEST_CASE("csv: a last line without a line feed is a row, a header alone is none") {
     CHECK(CsvTable::parse("a,b\n1,2", "t.csv").row_count() == 1);
+    CHECK(CsvTable::parse("\xEF\xBB\xBF"
+                          "a,b\n1,2",
+                          "t.csv")
+              .column("a") == 0);  // BOM
     CHECK(CsvTable::parse("a,b\n", "t.csv").row_count() == 0);
   }
 

@@ -182,6 +182,7 @@ CsvTable CsvTable::read(const std::string& path, const CsvLimits& limits) {
 }
 
 CsvTable CsvTable::parse(std::string text, std::string_view file, const CsvLimits& limits) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark names no column
   return CsvParser(std::move(text), file, limits).parse();
 }
 
