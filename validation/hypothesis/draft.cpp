@@ -100,7 +100,10 @@ std::string kind_of(const HypothesisDraft& draft) {
   const std::string& subject = draft.op.empty() ? draft.workload : draft.op;
   const std::size_t slash = draft.op.empty() ? subject.rfind('/') : std::string::npos;
   const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
-  if (!draft.op.empty()) return subject.substr(begin, subject.find(' ') - begin);
+  if (!draft.op.empty()) {
+    const std::size_t word = std::min(subject.find_first_not_of(" \t\n"), subject.size());
+    return subject.substr(word, subject.find_first_of(" \t\n", word) - word);
+  }
   std::string stem = subject.substr(begin);
   for (const std::string_view ending : {".toml", ".json"}) {
     if (stem.size() > ending.size() && stem.ends_with(ending))
