@@ -72,6 +72,8 @@ Situation situation_of(const WhatifOptions& options) {
 
 /// Measured times alone, no workload.
 int by_times(const WhatifOptions& options, MeasuredTimes measured, const WhatifInputs& inputs) {
+  if (!options.record.empty())
+    refuse("--record", "measured times alone have nothing that could run");
   const std::vector<Assignment> changes = changes_of(options);
   for (const Assignment& a : changes) {
     if (!names_measured_time(a.name))

@@ -68,6 +68,16 @@ TEST_SUITE("validation") {
     CHECK(differences(h.baseline, h.variant).size() == 1);
   }
 
+  TEST_CASE("a default that is another key is written out as that key's value") {
+    HypothesisDraft draft;
+    draft.op = "attention batch=1 q_len=64 kv_len=128 q_heads=8 kv_heads=8 head_dim=64";
+    draft.changes = {"head_dim=128"};
+    const Hypothesis h = drafted(draft);
+    CHECK(h.baseline.op.find(" v_dim=64") != std::string::npos);
+    CHECK(h.variant.op.find(" v_dim=64") != std::string::npos);
+    CHECK(h.variant.op.find("head_dim=128") != std::string::npos);
+  }
+
   TEST_CASE("names of the graph as a whole are settings; words that --set names stay settings") {
     HypothesisDraft draft;
     draft.op = "gemm m=16 n=4096 k=4096";

@@ -41,9 +41,22 @@ std::string with_word(const std::string& op, const std::string& key, const std::
   return out;
 }
 
-/// Defaults written out, so that none follows the change.
+/// What the op's text gives for a key, or "".
+std::string value_of_word(const std::string& op, const std::string& key) {
+  const std::string start = " " + key + "=";
+  const std::size_t at = op.find(start);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + start.size();
+  return op.substr(begin, op.find_first_of(" \t\n", begin) - begin);
+}
+
+/// Defaults written out, so that none follows the change; one that is another key (v_dim =
+/// head_dim) by that key's value.
 std::string with_defaults(std::string op) {
-  for (const auto& [key, value] : default_words(op)) op += " " + key + "=" + value;
+  for (const auto& [key, value] : default_words(op)) {
+    const std::string other = value_of_word(op, value);
+    op += " " + key + "=" + (other.empty() ? value : other);
+  }
   return op;
 }
 
@@ -100,7 +113,10 @@ std::string kind_of(const HypothesisDraft& draft) {
   const std::string& subject = draft.op.empty() ? draft.workload : draft.op;
   const std::size_t slash = draft.op.empty() ? subject.rfind('/') : std::string::npos;
   const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
-  if (!draft.op.empty()) return subject.substr(begin, subject.find(' ') - begin);
+  if (!draft.op.empty()) {
+    const std::size_t word = std::min(subject.find_first_not_of(" \t\n"), subject.size());
+    return subject.substr(word, subject.find_first_of(" \t\n", word) - word);
+  }
   std::string stem = subject.substr(begin);
   for (const std::string_view ending : {".toml", ".json"}) {
     if (stem.size() > ending.size() && stem.ends_with(ending))
