@@ -70,9 +70,14 @@ ResourceId fastest_dense(const Machine& machine, std::optional<Unit> unit) {
 }
 
 /// Sums and scalings may run on two units at once: `devices show` has these, not their sum.
-std::string both_units(const Machine& machine) {
-  return name_of(fastest_dense(machine, Unit::tensor)) + " + " +
-         name_of(fastest_dense(machine, Unit::vector));
+std::vector<ResourceId> both_units(const Machine& machine) {
+  return {fastest_dense(machine, Unit::tensor), fastest_dense(machine, Unit::vector)};
+}
+
+std::string names_of(const std::vector<ResourceId>& ids) {
+  std::string names;
+  for (const ResourceId& id : ids) names += (names.empty() ? "" : " + ") + name_of(id);
+  return names;
 }
 
 /// HBM for bytes; for FLOPs the named one, or the fastest that the device has.
@@ -82,10 +87,10 @@ ResourceId resource_of(const CalibrateOptions& o, AmountKind kind, const Machine
   if (kind == AmountKind::bytes) return {Unit::hbm};
   const ResourceId fastest = fastest_dense(machine, std::nullopt);
   const Rate& rate = machine.rates[fastest];
-  if (fastest.unit == Unit::linear && rate.pooled) report.shared_by = both_units(machine);
+  if (fastest.unit == Unit::linear && rate.pooled) report.together = both_units(machine);
   report.notes.push_back(
       "ceiling: the fastest dense rate, " + rate_text(fastest, rate.ceiling) + " of " +
-      (report.shared_by.empty() ? name_of(fastest) : report.shared_by + " together") +
+      (report.together.empty() ? name_of(fastest) : names_of(report.together) + " together") +
       "; --resource names another");
   return fastest;
 }

@@ -23,10 +23,8 @@ std::string size_text(const LineReport& r, Amount a) { return amount_text(of_kin
 std::string rate_of(const LineReport& r, AmountPerSecond a) { return rate_text(of_kind(r), a); }
 
 std::string limit_words(const LineReport& r) {
-  return r.shared_by.empty() ? words_for(r.resource) : r.shared_by;
-}
-std::string limit_id(const LineReport& r) {
-  return r.shared_by.empty() ? name_of(r.resource) : r.shared_by;
+  if (r.together.empty()) return words_for(r.resource);
+  return name_of(r.together.front()) + " + " + name_of(r.together.back());
 }
 
 std::string refusal_text(const LineReport& r) {
@@ -51,6 +49,19 @@ std::string refusal_text(const LineReport& r) {
 }
 
 bool has_line(const LineReport& r) { return r.fit.refusal != LineRefusal::too_few; }
+
+Json inputs_json(const LineReport& r) {
+  const bool known = r.machine != nullptr;
+  Json together = Json::array();
+  for (const ResourceId& id : r.together) together.push(name_of(id));
+  return Json::object()
+      .set("line", r.file)
+      .set("x", size_key(r))
+      .set("measured", r.measured)
+      .set("device", known ? Json(r.machine->device.name) : Json())
+      .set("resource", known && r.together.empty() ? Json(name_of(r.resource)) : Json())
+      .set("resources_together", std::move(together));
+}
 
 Json fit_json(const LineReport& r) {
   const MeasuredLine& f = r.fit;
@@ -158,13 +169,7 @@ Section summary(const LineReport& r) {
 Document line_document(const LineReport& r) {
   Document doc;
   doc.json = document_head("calibrate");
-  doc.json.set("inputs",
-               Json::object()
-                   .set("line", r.file)
-                   .set("x", size_key(r))
-                   .set("measured", r.measured)
-                   .set("device", r.machine != nullptr ? Json(r.machine->device.name) : Json())
-                   .set("resource", r.machine != nullptr ? Json(limit_id(r)) : Json()));
+  doc.json.set("inputs", inputs_json(r));
   doc.json.set("assumptions", Json::array()).set("notes", json_of(r.notes));
   doc.json.set("fit", fit_json(r));
   doc.json.set(std::string("ceiling_") + rate_key(r),

@@ -19,8 +19,8 @@ struct LineReport {
   std::vector<MeasuredPoint> points;
   MeasuredLine fit;
   const Machine* machine = nullptr;
-  ResourceId resource{Unit::hbm};  ///< whose ceiling R may not exceed
-  std::string shared_by;           ///< of a rate that two units share: both ids
+  ResourceId resource{Unit::hbm};    ///< whose ceiling R may not exceed
+  std::vector<ResourceId> together;  ///< of a rate that two units share: both
   std::optional<AmountPerSecond> ceiling;
   std::optional<AmountPerSecond> nominal;
   std::optional<Amount> more_than;  ///< 2 S_keep
