@@ -94,8 +94,7 @@ bool reevaluate(const Machine& machine, std::span<const double> symbol_values,
   if (!rebind(e.graph, symbol_values, touched, e.bound)) return false;
   graph_floors(e.bound, machine.rates, machine.chip, touched.demands, e.floors);
   const bool served = std::all_of(touched.demands.begin(), touched.demands.end(), [&](int op) {
-    const Demand& demand = e.floors.ops[static_cast<std::size_t>(op)].demand;
-    return missing_rates(demand, machine.rates).count == 0;
+    return e.floors.ops[static_cast<std::size_t>(op)].served;
   });
   if (!served) return false;
   if (!e.uniform) return true;

@@ -9,17 +9,23 @@ namespace {
 
 /// Compulsory traffic: each distinct input byte read once, each output byte written once. In a
 /// naive "inputs + outputs" count a tensor that is named twice counts twice; here it counts once.
-void compulsory_traffic(const OperatorView& view, const OnChip& chip, Demand& demand) {
+void compulsory_traffic(const OperatorView& view, const OnChip& chip, std::span<Bytes> reads,
+                        Demand& demand) {
   const BoundGraph& graph = view.graph();
-  const InputReads reads(graph, view.op(), chip);
-  for (int i = 0; i < view.input_count(); ++i) {
-    if (graph.inputs(view.op())[static_cast<std::size_t>(i)].again) continue;
-    demand.hbm_read += reads.bytes(i);
+  const InputReads inputs(graph, view.op(), chip);
+  Bytes read(0);
+  const auto uses = graph.inputs(view.op());
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    const Bytes own = inputs.bytes(static_cast<int>(i));
+    if (!reads.empty()) reads[i] = own;
+    if (!uses[i].again) read += own;
   }
-  for (int i = 0; i < view.output_count(); ++i) {
-    if (graph.outputs(view.op())[static_cast<std::size_t>(i)].again) continue;
-    demand.hbm_write += view.output(i).bytes;
+  Bytes written(0);
+  for (const TensorUse& use : graph.outputs(view.op())) {
+    if (!use.again) written += graph.tensors[static_cast<std::size_t>(use.tensor)].bytes;
   }
+  demand.hbm_read = read;
+  demand.hbm_write = written;
 }
 
 void arithmetic(const OperatorView& view, const OnChip& chip, Demand& demand) {
@@ -156,12 +162,20 @@ void Demand::add(ResourceId resource, Amount amount) {
 
 Demand demand_of(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip) {
   Demand demand;
+  fill_demand(graph, op, chip, {}, demand);
+  return demand;
+}
+
+void fill_demand(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip,
+                 std::span<Bytes> reads, Demand& demand) {
+  demand.flops = Flops(0);
+  demand.hbm_least_total = Bytes(0);
+  demand.count = 0;
   const OperatorView view(graph, op);
-  compulsory_traffic(view, chip, demand);
+  compulsory_traffic(view, chip, reads, demand);
   arithmetic(view, chip, demand);
   apply_overrides(view, demand);
   if (read_by_units(op.kind)) demand.add({Unit::l1_port}, Amount(demand.hbm_read));
-  return demand;
 }
 
 Demand demand_by_numbers(Flops flops, Bytes bytes) {

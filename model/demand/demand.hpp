@@ -39,6 +39,10 @@ struct Demand {
 };
 
 Demand demand_of(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip);
+/// The same into a demand that is there already; entries beyond its count keep what they were.
+/// `reads`, one an input or none at all: what it reads of each at least, before what is stated.
+void fill_demand(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip,
+                 std::span<Bytes> reads, Demand& demand);
 
 /// One kernel by numbers: F on "compute", D on "memory".
 Demand demand_by_numbers(Flops flops, Bytes bytes);

@@ -269,7 +269,7 @@ Expression Expression::parse(std::string_view text, const SymbolTable& symbols, 
   return result;
 }
 
-double Expression::evaluate(std::span<const double> values) const {
+double Expression::run(std::span<const double> values) const {
   // parse() refuses what needs more than kMaxDepth values at once.
   // Not set to zero: shapes are evaluated millions of times, and only what was pushed is read.
   std::array<double, kMaxDepth> stack;  // NOLINT(cppcoreguidelines-pro-type-member-init)
@@ -278,14 +278,9 @@ double Expression::evaluate(std::span<const double> values) const {
   for (const Step& step : program_) {
     switch (step.code) {
       case Code::number:
-        stack[size++] = step.number;
+      case Code::symbol:
+        stack[size++] = value_of(step, values);
         break;
-      case Code::symbol: {
-        const auto slot = static_cast<std::size_t>(step.slot);
-        stack[size++] =
-            slot < values.size() ? values[slot] : std::numeric_limits<double>::quiet_NaN();
-        break;
-      }
       case Code::negate:
       case Code::ceil:
       case Code::floor:

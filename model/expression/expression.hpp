@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -43,7 +44,9 @@ class Expression {
 
   /// Value with symbol i = values[i]. Division by zero gives inf or nan, for the caller to judge;
   /// so does a symbol that has no value here, and nan goes through min and max.
-  [[nodiscard]] double evaluate(std::span<const double> values) const;
+  [[nodiscard]] double evaluate(std::span<const double> values) const {
+    return program_.size() == 1 ? value_of(program_.front(), values) : run(values);
+  }
   [[nodiscard]] std::optional<double> constant() const;  ///< if no symbol is used
   [[nodiscard]] bool uses(int slot) const;
   /// The text it was parsed from, or the number; parses back to an equal expression.
@@ -71,6 +74,14 @@ class Expression {
   static constexpr std::size_t kMaxText = 4096;  ///< characters; deeper or longer is an error
 
  private:
+  /// Of a number or a symbol.
+  static double value_of(const Step& step, std::span<const double> values) {
+    if (step.code == Code::number) return step.number;
+    const auto slot = static_cast<std::size_t>(step.slot);
+    return slot < values.size() ? values[slot] : std::numeric_limits<double>::quiet_NaN();
+  }
+  [[nodiscard]] double run(std::span<const double> values) const;
+
   std::vector<Step> program_;
   std::string text_ = "0";
 };

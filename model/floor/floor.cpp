@@ -15,17 +15,6 @@ Seconds time_at(Amount amount, const Rate& rate) {
   return rate.has_ceiling ? amount / rate.ceiling : amount / rate.nominal;
 }
 
-void add_term(ResourceId asked, Amount amount, const Rates& rates, Floor& floor) {
-  if (!(amount > Amount())) return;
-  const Rate& rate = rates[asked];
-  if (!rate.known) return;
-  Term& term = floor.terms[static_cast<std::size_t>(floor.count++)];
-  term.resource = rate.via;
-  term.amount = amount;
-  term.rate = &rate;
-  term.time = time_at(amount, rate);
-}
-
 bool equal_times(Seconds a, Seconds b) {
   const double x = a.in_base_units();
   const double y = b.in_base_units();
@@ -37,24 +26,16 @@ bool comes_first(const Term& a, const Term& b) {
   return a.time > b.time;
 }
 
-void rank_terms(Floor& floor) {
-  for (int i = 0; i < floor.count; ++i) {
-    const Term& term = floor.terms[static_cast<std::size_t>(i)];
-    if (floor.binding < 0 ||
-        comes_first(term, floor.terms[static_cast<std::size_t>(floor.binding)])) {
-      floor.runner_up = floor.binding;
-      floor.binding = i;
-    } else if (floor.runner_up < 0 ||
-               comes_first(term, floor.terms[static_cast<std::size_t>(floor.runner_up)])) {
-      floor.runner_up = i;
-    }
-  }
-  if (floor.binding < 0) return;
-  floor.provisional = floor.binding_term().rate->provisional;
-  floor.proven = floor.binding_term().rate->proves();
-  floor.tie =
-      floor.runner_up >= 0 &&
-      equal_times(floor.time(), floor.terms[static_cast<std::size_t>(floor.runner_up)].time);
+/// Adds a term and keeps `binding` the longest of them.
+void push(const Term& term, Floor& floor) {
+  const int i = floor.count++;
+  floor.terms[static_cast<std::size_t>(i)] = term;
+  if (floor.binding < 0 || comes_first(term, floor.binding_term())) floor.binding = i;
+}
+
+void add_term(Amount amount, const Rate& rate, Floor& floor) {
+  if (!rate.known || !(amount > Amount())) return;
+  push({rate.via, amount, &rate, time_at(amount, rate)}, floor);
 }
 
 /// Than HBM: at a low SM clock it may be.
@@ -82,58 +63,107 @@ Bytes hbm_bytes(const Demand& demand, const OnChip& chip, Residency residency) {
   return std::max(two_sided, beyond(demand.hbm_least_total, chip.all));
 }
 
-Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency) {
-  Floor floor;
-  fill_floor(demand, rates, chip, residency, floor);
-  return floor;
-}
-
 namespace {
 
-/// visit(resource, amount) for each amount that the residency leaves.
-template <class Visit>
-void each_amount(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency,
-                 Visit visit) {
-  for (const DemandEntry& entry : demand.list()) {
-    Amount amount = entry.amount;
-    // Cold, the port carries no more than HBM; where it is no slower it cannot bind.
-    const bool is_port = entry.resource.unit == Unit::l1_port;
-    if (is_port && residency == Residency::cold && !port_is_slower(rates)) continue;
-    if (is_port && residency == Residency::any_all) {
-      if (!chip.all_known) continue;
-      const double kept = chip.units.in_base_units();
-      amount = Amount(Bytes(std::max(0.0, amount.in_base_units() - kept)));
-    }
-    visit(entry.resource, amount);
-  }
-  if (memory_known(chip, residency)) {
-    visit(ResourceId{Unit::hbm}, Amount(hbm_bytes(demand, chip, residency)));
-  }
+/// Of the port's amount. Cold, it carries no more than HBM; where it is no slower it cannot bind.
+Amount port_amount(Amount amount, const Rates& rates, const OnChip& chip, Residency residency) {
+  if (residency == Residency::cold) return port_is_slower(rates) ? amount : Amount();
+  if (residency == Residency::any_keep) return amount;
+  if (!chip.all_known) return {};
+  const double kept = chip.units.in_base_units();
+  return Amount(Bytes(std::max(0.0, amount.in_base_units() - kept)));
+}
+
+Amount hbm_amount(const Demand& demand, const OnChip& chip, Residency residency) {
+  return memory_known(chip, residency) ? Amount(hbm_bytes(demand, chip, residency)) : Amount();
+}
+
+void clear(const Demand& demand, const OnChip& chip, Residency residency, Floor& floor) {
+  floor.count = 0;
+  floor.binding = -1;
+  floor.memory_unknown =
+      !memory_known(chip, residency) && demand.hbm_read + demand.hbm_write > Bytes(0);
+}
+
+void judge(Floor& floor) {
+  floor.proven = floor.binding < 0 || floor.binding_term().rate->proves();
+}
+
+/// The others only tighten a floor; without them it is still sound.
+bool cannot_do_without(Unit unit) {
+  return unit != Unit::sfu && unit != Unit::l1_port && unit != Unit::atomic;
 }
 
 }  // namespace
 
-void fill_floor(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency,
-                Floor& floor) {
-  floor.count = 0;
-  floor.binding = floor.runner_up = -1;
-  floor.tie = floor.provisional = false;
-  floor.proven = true;
-  floor.memory_unknown =
-      !memory_known(chip, residency) && demand.hbm_read + demand.hbm_write > Bytes(0);
-  each_amount(demand, rates, chip, residency,
-              [&](ResourceId id, Amount amount) { add_term(id, amount, rates, floor); });
-  rank_terms(floor);
+Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency) {
+  Floor floor;
+  clear(demand, chip, residency, floor);
+  for (const DemandEntry& entry : demand.list()) {
+    const bool is_port = entry.resource.unit == Unit::l1_port;
+    add_term(is_port ? port_amount(entry.amount, rates, chip, residency) : entry.amount,
+             rates[entry.resource], floor);
+  }
+  add_term(hbm_amount(demand, chip, residency), rates[{Unit::hbm}], floor);
+  judge(floor);
+  return floor;
 }
 
-Seconds longest_term(const Demand& demand, const Rates& rates, const OnChip& chip,
-                     Residency residency) {
-  Seconds longest(0);
-  each_amount(demand, rates, chip, residency, [&](ResourceId id, Amount amount) {
-    const Rate& rate = rates[id];
-    if (rate.known && amount > Amount()) longest = std::max(longest, time_at(amount, rate));
-  });
-  return longest;
+void fill_floors(const Rates& rates, const OnChip& chip, OperatorFloors& op) {
+  const Demand& demand = op.demand;
+  clear(demand, chip, Residency::cold, op.cold);
+  clear(demand, chip, Residency::any_keep, op.any);
+  op.served = true;
+  Seconds overlapped(0);
+  const auto each_residency = [&](const Rate& rate, auto amount) {
+    add_term(amount(Residency::cold), rate, op.cold);
+    add_term(amount(Residency::any_keep), rate, op.any);
+    const Amount last = amount(Residency::any_all);
+    if (rate.known && last > Amount()) overlapped = std::max(overlapped, time_at(last, rate));
+  };
+  for (const DemandEntry& entry : demand.list()) {
+    const Rate& rate = rates[entry.resource];
+    if (!rate.known && cannot_do_without(entry.resource.unit)) op.served = false;
+    if (!rate.known || !(entry.amount > Amount())) continue;
+    if (entry.resource.unit == Unit::l1_port) {
+      each_residency(rate, [&](Residency r) { return port_amount(entry.amount, rates, chip, r); });
+      continue;
+    }
+    // Work is the same wherever the operands are.
+    const Term term{rate.via, entry.amount, &rate, time_at(entry.amount, rate)};
+    push(term, op.cold);
+    push(term, op.any);
+    overlapped = std::max(overlapped, term.time);
+  }
+  const Rate& hbm = rates[{Unit::hbm}];
+  if (!hbm.known && demand.hbm_read + demand.hbm_write > Bytes(0)) op.served = false;
+  each_residency(hbm, [&](Residency r) { return hbm_amount(demand, chip, r); });
+  op.any_overlapped = overlapped;
+  judge(op.cold);
+  judge(op.any);
+}
+
+int Floor::runner_up() const {
+  int first = -1;
+  int second = -1;
+  const auto before = [this](int a, int b) {
+    return b < 0 ||
+           comes_first(terms[static_cast<std::size_t>(a)], terms[static_cast<std::size_t>(b)]);
+  };
+  for (int i = 0; i < count; ++i) {
+    if (before(i, first)) {
+      second = first;
+      first = i;
+    } else if (before(i, second)) {
+      second = i;
+    }
+  }
+  return second;
+}
+
+bool Floor::tie() const {
+  const int next = runner_up();
+  return next >= 0 && equal_times(time(), terms[static_cast<std::size_t>(next)].time);
 }
 
 Seconds Floor::proven_time() const {
@@ -145,9 +175,10 @@ Seconds Floor::proven_time() const {
 }
 
 std::optional<BreakEven> Floor::break_even() const {
-  if (binding < 0 || runner_up < 0) return std::nullopt;
+  const int next = runner_up();
+  if (binding < 0 || next < 0) return std::nullopt;
   const Term& top = binding_term();
-  const double factor = terms[static_cast<std::size_t>(runner_up)].time / top.time;
+  const double factor = terms[static_cast<std::size_t>(next)].time / top.time;
   return BreakEven{top.amount * factor, factor};
 }
 
@@ -157,12 +188,7 @@ MissingRates missing_rates(const Demand& demand, const Rates& rates) {
     if (!rates[id].known) missing.ids[static_cast<std::size_t>(missing.count++)] = id;
   };
   for (const DemandEntry& entry : demand.list()) {
-    // These only tighten a floor; without them it is still sound.
-    if (entry.resource.unit == Unit::sfu || entry.resource.unit == Unit::l1_port ||
-        entry.resource.unit == Unit::atomic) {
-      continue;
-    }
-    need(entry.resource);
+    if (cannot_do_without(entry.resource.unit)) need(entry.resource);
   }
   if (demand.hbm_read + demand.hbm_write > Bytes(0)) need({Unit::hbm});
   return missing;

@@ -48,11 +48,8 @@ struct Floor {
   static constexpr int kCapacity = Demand::kCapacity + 1;
   std::array<Term, kCapacity> terms{};
   int count = 0;
-  int binding = -1;  ///< index of the largest term; -1: no work at all
-  int runner_up = -1;
-  bool tie = false;
+  int binding = -1;             ///< index of the largest term; -1: no work at all
   bool proven = true;           ///< false: the binding rate has no ceiling, or is best_seen
-  bool provisional = false;     ///< the binding rate is best_seen
   bool memory_unknown = false;  ///< any residency asked of a device whose caches are not known
 
   [[nodiscard]] Seconds time() const {
@@ -66,17 +63,28 @@ struct Floor {
   [[nodiscard]] const Term& binding_term() const {
     return terms[static_cast<std::size_t>(binding)];
   }
+  /// The binding rate is best_seen.
+  [[nodiscard]] bool provisional() const {
+    return binding >= 0 && binding_term().rate->provisional;
+  }
+  [[nodiscard]] int runner_up() const;  ///< index of the next longest term; -1: there is none
+  [[nodiscard]] bool tie() const;       ///< as long as the binding one
   [[nodiscard]] std::optional<BreakEven> break_even() const;
 };
 
-Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency);
-/// The same into a floor that is there already; terms beyond its count keep what they were.
-void fill_floor(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency,
-                Floor& floor);
+struct OperatorFloors {
+  Demand demand;
+  Floor cold;
+  Floor any;                  ///< any residency, kernels do not overlap
+  Seconds any_overlapped{0};  ///< any residency, other kernels may run meanwhile
+  double times = 1;
+  bool served = true;  ///< the device states every rate that the demand needs, see missing_rates()
+};
 
-/// The longest of its terms alone.
-Seconds longest_term(const Demand& demand, const Rates& rates, const OnChip& chip,
-                     Residency residency);
+Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency);
+/// All floors of an operator's demand in one pass over it; terms beyond a floor's count keep what
+/// they were.
+void fill_floors(const Rates& rates, const OnChip& chip, OperatorFloors& op);
 
 /// HBM bytes under a residency; `least_total` is the finite-memory bound of a matrix product.
 Bytes hbm_bytes(const Demand& demand, const OnChip& chip, Residency residency);

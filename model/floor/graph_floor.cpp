@@ -10,40 +10,33 @@ namespace floorline {
 
 namespace {
 
-/// Bytes of tensors that enter the graph by this operator, and that leave it: outputs and state
-/// that it writes. Where ranks share what a router decides, the mean rank: it exists for the whole
-/// graph.
-void operator_border(const BoundGraph& graph, const OnChip& chip, std::size_t i,
-                     GraphFloors& result) {
-  const BoundOperator& op = graph.ops[i];
+/// What enters the graph by this operator: of tensors that nothing in it makes. `entering` has what
+/// it reads of each input. Where ranks share what a router decides, the mean rank: it exists for
+/// the whole graph.
+void scale_entering(const BoundGraph& graph, const OnChip& chip, const BoundOperator& op,
+                    const Demand& demand, std::span<Bytes> entering) {
   const auto uses = graph.inputs(op);
-  const std::span<double> entering(result.entering.data() + op.first_input, uses.size());
-  std::fill(entering.begin(), entering.end(), 0.0);
-  result.leaving[i] = 0;
-  if (op.times == 0) return;
-  const Demand& demand = result.ops[i].demand;
-  const InputReads busiest(graph, op, chip);
   Bytes all_read(0);
   for (std::size_t k = 0; k < uses.size(); ++k) {
-    const Bytes bytes = busiest.bytes(static_cast<int>(k));
-    entering[k] = bytes.in_base_units();
-    if (!uses[k].again) all_read += bytes;
+    if (!uses[k].again) all_read += entering[k];
   }
   if (op.kind == OperatorKind::grouped_gemm) {
     const InputReads mean(graph, op, chip, RankShare::mean);
-    for (std::size_t k = 0; k < uses.size(); ++k)
-      entering[k] = mean.bytes(static_cast<int>(k)).in_base_units();
+    for (std::size_t k = 0; k < uses.size(); ++k) entering[k] = mean.bytes(static_cast<int>(k));
   }
-  // Reads and writes over what the tensors alone would say: 1 but for copies, collectives and
-  // stated bytes.
-  const double read_scale = all_read > Bytes(0) ? demand.hbm_read / all_read : 0;
+  // Reads over what the tensors alone would say: 1 but for copies, collectives and stated bytes.
+  const double scale = all_read > Bytes(0) ? demand.hbm_read / all_read : 0;
   for (std::size_t k = 0; k < uses.size(); ++k) {
     const BoundTensor& tensor = graph.tensors[static_cast<std::size_t>(uses[k].tensor)];
     const bool outside = tensor.producer < 0 && tensor.role != TensorRole::intermediate;
     // An operator touches no more instances than it has iterations.
     const double instances = std::min(tensor.copies, op.times);
-    entering[k] = outside ? entering[k] * read_scale * instances : 0;
+    entering[k] = outside ? entering[k] * scale * instances : Bytes(0);
   }
+}
+
+/// Outputs and state that it writes.
+Bytes leaving_by(const BoundGraph& graph, const BoundOperator& op, const Demand& demand) {
   Bytes all_written(0);
   Bytes leaving(0);
   for (const TensorUse& use : graph.outputs(op)) {
@@ -53,44 +46,53 @@ void operator_border(const BoundGraph& graph, const OnChip& chip, std::size_t i,
     if (tensor.role != TensorRole::output && tensor.role != TensorRole::state) continue;
     leaving += tensor.bytes * std::min(tensor.copies, op.times);
   }
-  if (all_written > Bytes(0))
-    result.leaving[i] = leaving.in_base_units() * (demand.hbm_write / all_written);
+  if (!(leaving > Bytes(0))) return Bytes(0);
+  return leaving * (demand.hbm_write / all_written);
 }
 
 /// What enters the graph, each tensor once: the largest part any reader needs. What leaves it.
 void fused_traffic(const BoundGraph& graph, GraphFloors& result) {
-  std::vector<double>& most_read = result.ready;  // scratch by tensor
-  std::fill(most_read.begin(), most_read.end(), 0.0);
+  std::fill(result.read.begin(), result.read.end(), Bytes(0));
   Bytes written(0);
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const BoundOperator& op = graph.ops[i];
     for (int k = op.first_input; k < op.first_input + op.input_count; ++k) {
       const auto use = static_cast<std::size_t>(k);
-      double& most = most_read[static_cast<std::size_t>(graph.uses[use].tensor)];
+      Bytes& most = result.read[static_cast<std::size_t>(graph.uses[use].tensor)];
       most = std::max(most, result.entering[use]);
     }
-    written += Bytes(result.leaving[i]);
+    written += result.leaving[i];
   }
   Bytes read(0);
-  for (const double bytes : most_read) read += Bytes(bytes);
+  for (const Bytes most : result.read) read += most;
   result.fused_demand.hbm_read = read;
   result.fused_demand.hbm_write = written;
 }
 
+void clear(GraphDemand& demand) {
+  demand.count = 0;
+  demand.flops = Flops(0);
+  demand.hbm_read = demand.hbm_write = Bytes(0);
+}
+
 void sum_demands(GraphFloors& result) {
-  result.sum = GraphDemand{};
-  result.fused_demand = GraphDemand{};
+  GraphDemand& sum = result.sum;
+  clear(sum);
   for (const OperatorFloors& op : result.ops) {
-    for (const DemandEntry& entry : op.demand.list()) {
-      result.sum.add(entry.resource, entry.amount * op.times);
-      if (entry.resource.unit == Unit::l1_port) continue;  // intermediates may stay in the units
-      result.fused_demand.add(entry.resource, entry.amount * op.times);
-    }
-    result.sum.flops += op.demand.flops * op.times;
-    result.sum.hbm_read += op.demand.hbm_read * op.times;
-    result.sum.hbm_write += op.demand.hbm_write * op.times;
+    for (const DemandEntry& entry : op.demand.list())
+      sum.add(entry.resource, entry.amount * op.times);
+    sum.flops += op.demand.flops * op.times;
+    sum.hbm_read += op.demand.hbm_read * op.times;
+    sum.hbm_write += op.demand.hbm_write * op.times;
   }
-  result.fused_demand.flops = result.sum.flops;
+  GraphDemand& fused = result.fused_demand;
+  clear(fused);
+  fused.flops = sum.flops;
+  for (int i = 0; i < sum.count; ++i) {
+    const DemandEntry& entry = sum.entries[static_cast<std::size_t>(i)];
+    if (entry.resource.unit == Unit::l1_port) continue;  // intermediates may stay in the units
+    fused.entries[static_cast<std::size_t>(fused.count++)] = entry;
+  }
 }
 
 struct Longest {
@@ -133,13 +135,20 @@ void fused_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chi
 
 void operator_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip, std::size_t i,
                      GraphFloors& result) {
+  const BoundOperator& bound = graph.ops[i];
   OperatorFloors& op = result.ops[i];
-  op.demand = demand_of(graph, graph.ops[i], chip);
-  op.times = graph.ops[i].times;
-  fill_floor(op.demand, rates, chip, Residency::cold, op.cold);
-  fill_floor(op.demand, rates, chip, Residency::any_keep, op.any);
-  op.any_overlapped = longest_term(op.demand, rates, chip, Residency::any_all);
-  operator_border(graph, chip, i, result);
+  const std::span<Bytes> entering(result.entering.data() + bound.first_input,
+                                  static_cast<std::size_t>(bound.input_count));
+  fill_demand(graph, bound, chip, entering, op.demand);
+  op.times = bound.times;
+  fill_floors(rates, chip, op);
+  if (bound.times == 0) {
+    std::fill(entering.begin(), entering.end(), Bytes(0));
+    result.leaving[i] = Bytes(0);
+    return;
+  }
+  scale_entering(graph, chip, bound, op.demand, entering);
+  result.leaving[i] = leaving_by(graph, bound, op.demand);
 }
 
 void serial_floors(const OnChip& chip, GraphFloors& result) {
@@ -186,8 +195,9 @@ void GraphDemand::add(ResourceId id, Amount amount) {
 
 void prepare(const BoundGraph& graph, GraphFloors& result) {
   result.ops.assign(graph.ops.size(), OperatorFloors{});
-  result.entering.assign(graph.uses.size(), 0);
-  result.leaving.assign(graph.ops.size(), 0);
+  result.entering.assign(graph.uses.size(), Bytes(0));
+  result.leaving.assign(graph.ops.size(), Bytes(0));
+  result.read.assign(graph.tensors.size(), Bytes(0));
   result.chain = is_chain(graph);
   result.ready.assign(graph.tensors.size(), 0);
   result.work.assign(graph.tensors.size(), 0);

@@ -19,14 +19,6 @@
 
 namespace floorline {
 
-struct OperatorFloors {
-  Demand demand;
-  Floor cold;
-  Floor any;                  ///< any residency, kernels do not overlap
-  Seconds any_overlapped{0};  ///< any residency, other kernels may run meanwhile
-  double times = 1;
-};
-
 struct ResidencyTimes {
   Seconds cold{0};
   Seconds any{0};
@@ -57,11 +49,11 @@ struct GraphFloors {
 
   /// Every operator waits for the one before it, whatever they take: known from the graph alone.
   bool chain = false;
-  std::vector<double>
-      entering;                 ///< by use: bytes of a tensor that enters the graph, all iterations
-  std::vector<double> leaving;  ///< by operator: bytes that leave the graph, all iterations
+  std::vector<Bytes> entering;  ///< by use: of a tensor that enters the graph, all iterations
+  std::vector<Bytes> leaving;   ///< by operator: what leaves the graph, all iterations
 
   // Scratch of the longest path, kept so that evaluation allocates nothing.
+  std::vector<Bytes> read;     ///< by tensor
   std::vector<double> ready;   ///< by tensor
   std::vector<double> work;    ///< by tensor
   std::vector<double> matrix;  ///< max-plus matrices of the carried tensors

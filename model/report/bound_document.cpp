@@ -152,12 +152,12 @@ std::string count_text(double count) { return exact_text(count); }
 std::string times_text(Seconds t, bool known) { return known ? to_text(t) : "not known"; }
 
 std::string runner_up_text(const Floor& floor) {
-  if (floor.tie)
+  if (floor.tie())
     return "tie with " +
-           short_words_for(floor.list()[static_cast<std::size_t>(floor.runner_up)].resource);
+           short_words_for(floor.list()[static_cast<std::size_t>(floor.runner_up())].resource);
   const auto even = floor.break_even();
   if (!even) return "none";
-  const Term& next = floor.list()[static_cast<std::size_t>(floor.runner_up)];
+  const Term& next = floor.list()[static_cast<std::size_t>(floor.runner_up())];
   return short_words_for(next.resource) + " at " + percent_text(even->factor);
 }
 
@@ -305,7 +305,7 @@ Section single_section(const BoundReport& report) {
   if (f.cold.binding < 0) field("floor (cold)", "0 s: nothing is asked of any resource");
   if (f.cold.binding >= 0) {
     field("floor (cold)", to_text(f.cold.time()) + ", bound by " +
-                              words_for(f.cold.binding_term()) + (f.cold.tie ? " (tie)" : "") +
+                              words_for(f.cold.binding_term()) + (f.cold.tie() ? " (tie)" : "") +
                               (f.cold.proven ? "" : "; not proven sound"));
     field("next limit", runner_up_text(f.cold));
   }
@@ -347,9 +347,9 @@ Table csv_table(const BoundReport& report) {
          i ? exact_text(i->in_base_units()) : "", exact_text(f.cold.time().in_base_units()),
          f.any.memory_unknown ? "" : exact_text(f.any.time().in_base_units()),
          none ? "" : name_of(f.cold.binding_term().resource),
-         f.cold.runner_up < 0
+         f.cold.runner_up() < 0
              ? ""
-             : name_of(f.cold.list()[static_cast<std::size_t>(f.cold.runner_up)].resource)});
+             : name_of(f.cold.list()[static_cast<std::size_t>(f.cold.runner_up())].resource)});
   }
   return csv;
 }

@@ -187,7 +187,7 @@ std::vector<std::string> floor_conditions(const Evaluation& evaluation, const Ma
   if (rates != nullptr && !evaluation.floors.proven) {
     const auto& ops = evaluation.floors.ops;
     const bool probed = std::any_of(ops.begin(), ops.end(),
-                                    [](const OperatorFloors& op) { return op.cold.provisional; });
+                                    [](const OperatorFloors& op) { return op.cold.provisional(); });
     all.push_back(
         probed ? "PROVISIONAL: a binding rate is the best that a probe saw, no ceiling: a faster "
                  "run refutes the probe first and is not impossible"

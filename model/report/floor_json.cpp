@@ -82,13 +82,13 @@ Json json_of(const Floor& floor) {
   json.set("condition", "cold");
   json.set("binding", floor.binding < 0 ? Json() : name_json(floor.binding_term().resource));
   json.set("runner_up",
-           floor.runner_up < 0
+           floor.runner_up() < 0
                ? Json()
-               : name_json(floor.list()[static_cast<std::size_t>(floor.runner_up)].resource));
-  if (floor.tie) json.set("tie", true);
+               : name_json(floor.list()[static_cast<std::size_t>(floor.runner_up())].resource));
+  if (floor.tie()) json.set("tie", true);
   json.set("break_even", break_even_json(floor));
   if (!floor.proven) json.set("proven", false);
-  if (floor.provisional) json.set("provisional", true);
+  if (floor.provisional()) json.set("provisional", true);
   Json terms = Json::array();
   for (const Term& term : floor.list()) terms.push(json_of(term));
   json.set("terms", std::move(terms));

@@ -89,7 +89,7 @@ Achieved achieved(const BoundReport& report, const Measured& m) {
 bool rests_on_probe(const BoundReport& report) {
   const auto& ops = report.evaluation->floors.ops;
   return std::any_of(ops.begin(), ops.end(),
-                     [](const OperatorFloors& op) { return op.cold.provisional; });
+                     [](const OperatorFloors& op) { return op.cold.provisional(); });
 }
 
 std::vector<std::string> doubts(const BoundReport& report, const Measured& m) {

@@ -235,8 +235,8 @@ std::optional<ResourceId> runner_up_of(const Outcome& outcome) {
   const GraphFloors& f = outcome.evaluation.floors;
   if (f.ops.size() == 1) {
     const Floor& floor = f.ops.front().cold;
-    if (floor.runner_up < 0) return std::nullopt;
-    return floor.list()[static_cast<std::size_t>(floor.runner_up)].resource;
+    if (floor.runner_up() < 0) return std::nullopt;
+    return floor.list()[static_cast<std::size_t>(floor.runner_up())].resource;
   }
   const std::vector<Share> shares = serial_shares(f);
   if (shares.size() < 2 || !(shares[1].fraction > 0)) return std::nullopt;

@@ -16,7 +16,9 @@ namespace {
 constexpr double kLargestAmount = 1e30;               // beyond what any machine or run could mean
 constexpr double kLargestWhole = 9007199254740992.0;  // 2^53: whole numbers stay exact below it
 
-bool is_size(double x) { return x >= 0 && x < kLargestWhole && std::floor(x) == x; }
+bool is_size(double x) {
+  return x >= 0 && x < kLargestWhole && static_cast<double>(static_cast<std::int64_t>(x)) == x;
+}
 
 /// Elements of a tensor; a part of a shape that is not whole makes the whole product bad.
 bool measure(const Tensor& tensor, std::span<const double> values, BoundTensor& bound) {

@@ -35,7 +35,7 @@ TEST_SUITE("floor") {
     REQUIRE(floor.count == 2);
     CHECK(us(floor.terms[0].time) == doctest::Approx(20000).epsilon(1e-12));
     CHECK(us(floor.terms[1].time) == doctest::Approx(100000).epsilon(1e-12));
-    CHECK_FALSE(floor.tie);
+    CHECK_FALSE(floor.tie());
     REQUIRE(floor.break_even().has_value());
     CHECK(floor.break_even()->factor == doctest::Approx(0.2).epsilon(1e-12));
     CHECK(floor.break_even()->amount.in_base_units() == doctest::Approx(20e9).epsilon(1e-12));
@@ -52,12 +52,12 @@ TEST_SUITE("floor") {
   TEST_CASE("a tie is reported and goes to the resource that comes first") {
     const Floor floor = by_numbers(2e12, 20e9);
     CHECK(ms(floor) == doctest::Approx(20).epsilon(1e-12));
-    CHECK(floor.tie);
+    CHECK(floor.tie());
     CHECK(binding(floor) == "compute");
     CHECK(floor.break_even()->factor == doctest::Approx(1).epsilon(1e-12));
     // 0.3 and 0.1 are not exact in binary: 3e11 / 1e12 and 1e11 / (1e12 / 3) still tie.
-    CHECK(by_numbers(3e11, 1e11, 1e12, 1e12 / 3).tie);
-    CHECK_FALSE(by_numbers(3e11, 1.000001e11, 1e12, 1e12 / 3).tie);
+    CHECK(by_numbers(3e11, 1e11, 1e12, 1e12 / 3).tie());
+    CHECK_FALSE(by_numbers(3e11, 1.000001e11, 1e12, 1e12 / 3).tie());
   }
 
   TEST_CASE("8e12 FLOP and 20 GB: break-even at 2e12 FLOP") {
@@ -89,7 +89,7 @@ TEST_SUITE("floor") {
     CHECK(binding(floor) == "tensor.bf16.fp32");
     CHECK(us(floor.terms[1].time) == doctest::Approx(150).epsilon(1e-12));
     CHECK(floor.proven);
-    CHECK_FALSE(floor.provisional);
+    CHECK_FALSE(floor.provisional());
   }
 
   TEST_CASE("matrix times vector at 3352 GB/s with 50 MiB of L2: cold and any residency") {
@@ -144,7 +144,7 @@ l2 = { capacity = "50 MiB" }
     const auto peer_term = [&](const Demand& demand) {
       const Floor floor = floor_of(demand, machine.rates, machine.chip, Residency::cold);
       CHECK(binding(floor) == "peer_out");
-      CHECK(floor.tie);  // out and in are equal; peer_out comes first
+      CHECK(floor.tie());  // out and in are equal; peer_out comes first
       return us(floor.time());
     };
     // 117,440,512 / 450e9 = 260.979 us; 67,108,864 / 450e9 = 149.131 us
@@ -218,7 +218,7 @@ memory.hbm.bandwidth = "1 TB/s"
     const Machine best = with_kind("best_seen");
     const Floor provisional = floor_of(d, best.rates, best.chip, Residency::cold);
     CHECK(binding(provisional) == "hbm");
-    CHECK(provisional.provisional);
+    CHECK(provisional.provisional());
     // A faster run refutes the probe, not the physics: only the vector unit proves, 1e6 / 10e12.
     CHECK_FALSE(provisional.proven);
     CHECK(us(provisional.proven_time()) == doctest::Approx(0.1).epsilon(1e-12));

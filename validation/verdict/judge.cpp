@@ -129,7 +129,7 @@ RowVerdict Judge::judged(const RowKeys& keys, const Reading& reading, const Mach
   }
   row.cold = floor_of(row.demand, machine.rates, machine.chip, Residency::cold);
   row.any = floor_of(row.demand, machine.rates, machine.chip, residency_of(keys.kind));
-  if (!row.any.proven || row.any.provisional) {
+  if (!row.any.proven || row.any.provisional()) {
     row.not_judged = "a rate of " + machine.device.name + " has no proven ceiling";
   }
   return row;
