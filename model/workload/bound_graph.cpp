@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "model/quantity/unit_names.hpp"
@@ -23,16 +24,16 @@ bool is_size(double x) {
 /// Elements of a tensor; a part of a shape that is not whole makes the whole product bad.
 bool measure(const Tensor& tensor, std::span<const double> values, BoundTensor& bound) {
   double elements = 1;
-  bound.last_dim = 1;
+  double size = 1;
   bool fine = true;
   for (const Expression& dim : tensor.shape) {
-    const double size = dim.evaluate(values);
-    fine = fine && is_size(size);
+    size = dim.evaluate(values);
+    fine = is_size(size) && fine;
     elements *= size;
-    bound.last_dim = size;
   }
   fine = fine && elements <= kLargestWhole;
   bound.elements = elements;
+  bound.last_dim = size;
   bound.dtype = tensor.dtype;
   bound.bytes = Bytes(elements * storage_bits(tensor.dtype) / 8.0);
   return fine;
