@@ -188,8 +188,9 @@ Document kinds_document() {
   Document doc = document_frame("graph");
   Json kinds = Json::array();
   Table table;
-  table.columns = {
-      {"kind", false, true}, {"keys (optional ones with their default)", false, true}, {"what"}};
+  table.columns = {{"kind", false, true},
+                   {"keys (optional ones with their default)", false, true},
+                   {"what", false, true}};
   std::vector<KindInfo> rows(operator_kinds().begin(), operator_kinds().end());
   rows.push_back(moe_shorthand());
   for (const KindInfo& kind : rows) {
