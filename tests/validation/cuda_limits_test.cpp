@@ -40,6 +40,8 @@ TEST_CASE("a format or an arithmetic without a kernel is refused by name") {
   CHECK(says(why_not("copy n=1024 in=fp8"), "fp8_e4m3"));
   CHECK(says(why_not("copy n=1024 in=fp32 out=bf16"), "out=bf16 differs from in=fp32"));
   CHECK(why_not("layernorm rows=4 cols=64 in=fp16 compute=fp16 accumulate=fp32").empty());
+  CHECK(why_not("layernorm rows=4 cols=64 in=fp16 weight=fp32").empty());
+  CHECK(says(why_not("layernorm rows=4 cols=64 in=fp16 weight=bf16"), "as fp32, not bf16"));
   CHECK(says(why_not("layernorm_three rows=4 cols=64 in=fp16 compute=fp16 accumulate=fp32"),
              "computes and accumulates in fp32"));
   CHECK(says(why_not("softmax rows=4 cols=64 in=fp64"), "fp64 data would be rounded"));

@@ -35,6 +35,9 @@ bool is_stream(ExperimentKind kind) {
 std::string why_no_kernel(const ExperimentSpec& spec) {
   const ExperimentPrecision& p = spec.precision;
   if (const std::string why = why_no_storage(p); !why.empty()) return why;
+  if (p.weight != p.in && p.weight != Precision::fp32) {
+    return "its kernel stores weights as the data or as fp32, not " + text(p.weight);
+  }
   const bool one_number = spec.kind == ExperimentKind::gemv ||
                           spec.kind == ExperimentKind::atomic_sum ||
                           spec.kind == ExperimentKind::two_stage_sum;

@@ -45,8 +45,8 @@ class GemvExperiment : public CudaExperiment {
  protected:
   void enqueue(std::int64_t set) override {
     with_storage(spec().precision.in, [&](auto element) {
-      with_storage(spec().precision.weight,
-                   [&](auto weight) { run<decltype(element), decltype(weight)>(set); });
+      using T = decltype(element);
+      spec().precision.weight == spec().precision.in ? run<T, T>(set) : run<T, float>(set);
     });
     with_storage(spec().precision.out, [&](auto element) { add<decltype(element)>(set); });
   }
