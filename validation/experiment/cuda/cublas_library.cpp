@@ -23,7 +23,7 @@ using GemmStridedBatchedEx = cublasStatus_t (*)(cublasHandle_t, cublasOperation_
 }  // namespace
 
 struct CublasLibrary::Entries {
-  void* library = nullptr;
+  void* object = nullptr;  ///< what dlopen gave
   cublasHandle_t handle = nullptr;
   decltype(&cublasCreate_v2) create = nullptr;
   decltype(&cublasDestroy_v2) destroy = nullptr;
@@ -96,15 +96,15 @@ constexpr std::uint16_t kHalfOne = 0x3c00;
 CublasLibrary::CublasLibrary() : entries_(std::make_unique<Entries>()) {
   Entries& e = *entries_;
   for (const char* name : kNames) {
-    e.library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (e.library != nullptr) break;
+    e.object = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (e.object != nullptr) break;
   }
-  if (e.library == nullptr) throw MeasurementError("cuBLAS (libcublas.so) was not found");
-  find(e.library, "cublasCreate_v2", e.create);
-  find(e.library, "cublasDestroy_v2", e.destroy);
-  find(e.library, "cublasSetStream_v2", e.set_stream);
-  find(e.library, "cublasGetVersion_v2", e.get_version);
-  find(e.library, "cublasGemmStridedBatchedEx", e.gemm);
+  if (e.object == nullptr) throw MeasurementError("cuBLAS (libcublas.so) was not found");
+  find(e.object, "cublasCreate_v2", e.create);
+  find(e.object, "cublasDestroy_v2", e.destroy);
+  find(e.object, "cublasSetStream_v2", e.set_stream);
+  find(e.object, "cublasGetVersion_v2", e.get_version);
+  find(e.object, "cublasGemmStridedBatchedEx", e.gemm);
   check(e.create(&e.handle), "cublasCreate");
 }
 

@@ -13,7 +13,7 @@ namespace floorline::cuda {
 
 struct NcclGroup::Entries {
   using Comm = void*;
-  void* library = nullptr;
+  void* object = nullptr;  ///< what dlopen gave
   int (*init_all)(Comm*, int, const int*) = nullptr;
   int (*destroy)(Comm) = nullptr;
   int (*group_start)() = nullptr;
@@ -41,13 +41,13 @@ void check(int result, const char* call) {
 
 NcclGroup::NcclGroup(int ranks) : entries_(std::make_unique<Entries>()) {
   Entries& e = *entries_;
-  e.library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (e.library == nullptr) throw MeasurementError("NCCL (libnccl.so.2) was not found");
-  find(e.library, "ncclCommInitAll", e.init_all);
-  find(e.library, "ncclCommDestroy", e.destroy);
-  find(e.library, "ncclGroupStart", e.group_start);
-  find(e.library, "ncclGroupEnd", e.group_end);
-  find(e.library, "ncclAllReduce", e.all_reduce);
+  e.object = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (e.object == nullptr) throw MeasurementError("NCCL (libnccl.so.2) was not found");
+  find(e.object, "ncclCommInitAll", e.init_all);
+  find(e.object, "ncclCommDestroy", e.destroy);
+  find(e.object, "ncclGroupStart", e.group_start);
+  find(e.object, "ncclGroupEnd", e.group_end);
+  find(e.object, "ncclAllReduce", e.all_reduce);
   std::vector<int> devices;
   for (int rank = 0; rank < ranks; ++rank) devices.push_back(rank);
   e.comms.resize(devices.size());

@@ -147,7 +147,7 @@ class NormExperiment : public CudaExperiment {
     }
     constexpr int kWidth = 16 / sizeof(T);
     const std::int64_t asked = spec().sizes.vector;
-    const bool wide = asked == 0 ? cols() % kWidth == 0 : asked > 1;
+    const bool wide = asked != 1 && cols() % kWidth == 0;  // else rows start beside a pack
     if (spec().precision.compute == Precision::fp16) {
       wide ? one<kWidth, true>(out<T>(set), x, scale, shift)
            : one<1, true>(out<T>(set), x, scale, shift);
