@@ -26,7 +26,9 @@ bool comes_first(const Term& a, const Term& b) {
   return a.time > b.time;
 }
 
+/// The longest of the list binds; of equal ones the first by resource.
 void push(const Term& term, Floor& floor) {
+  if (floor.binding < 0 || comes_first(term, floor.binding_term())) floor.binding = floor.count;
   floor.terms[static_cast<std::size_t>(floor.count++)] = term;
 }
 
@@ -77,18 +79,13 @@ Amount hbm_amount(const Demand& demand, const OnChip& chip, Residency residency)
 
 void clear(const Demand& demand, const OnChip& chip, Residency residency, Floor& floor) {
   floor.count = 0;
+  floor.binding = -1;
   floor.memory_unknown =
       !memory_known(chip, residency) && demand.hbm_read + demand.hbm_write > Bytes(0);
 }
 
-/// Finds the binding term.
 void judge(Floor& floor) {
-  const Term* longest = nullptr;
-  for (const Term& term : floor.list()) {
-    if (longest == nullptr || comes_first(term, *longest)) longest = &term;
-  }
-  floor.binding = longest == nullptr ? -1 : static_cast<int>(longest - floor.terms.data());
-  floor.proven = longest == nullptr || longest->rate->proves();
+  floor.proven = floor.binding < 0 || floor.binding_term().rate->proves();
 }
 
 /// The others only tighten a floor; without them it is still sound.

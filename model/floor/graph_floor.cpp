@@ -26,13 +26,8 @@ void scale_entering(const BoundGraph& graph, const OnChip& chip, const BoundOper
   }
   // Reads over what the tensors alone would say: 1 but for copies, collectives and stated bytes.
   const double scale = all_read > Bytes(0) ? demand.hbm_read / all_read : 0;
-  for (std::size_t k = 0; k < uses.size(); ++k) {
-    const BoundTensor& tensor = graph.tensors[static_cast<std::size_t>(uses[k].tensor)];
-    const bool outside = tensor.producer < 0 && tensor.role != TensorRole::intermediate;
-    // An operator touches no more instances than it has iterations.
-    const double instances = std::min(tensor.copies, op.times);
-    entering[k] = outside ? entering[k] * scale * instances : Bytes(0);
-  }
+  for (std::size_t k = 0; k < uses.size(); ++k)
+    entering[k] = entering[k] * scale * uses[k].crossing;
 }
 
 /// Outputs and state that it writes.
@@ -41,10 +36,9 @@ Bytes leaving_by(const BoundGraph& graph, const BoundOperator& op, const Demand&
   Bytes leaving(0);
   for (const TensorUse& use : graph.outputs(op)) {
     if (use.again) continue;
-    const BoundTensor& tensor = graph.tensors[static_cast<std::size_t>(use.tensor)];
-    all_written += tensor.bytes;
-    if (tensor.role != TensorRole::output && tensor.role != TensorRole::state) continue;
-    leaving += tensor.bytes * std::min(tensor.copies, op.times);
+    const Bytes bytes = graph.tensors[static_cast<std::size_t>(use.tensor)].bytes;
+    all_written += bytes;
+    leaving += bytes * use.crossing;
   }
   if (!(leaving > Bytes(0))) return Bytes(0);
   return leaving * (demand.hbm_write / all_written);
@@ -98,39 +92,51 @@ void sum_demands(GraphFloors& result) {
 struct Longest {
   Seconds time{0};
   ResourceId resource;
+  void consider(Amount amount, const Rate& rate) {
+    if (!rate.known || !(amount > Amount())) return;
+    const Seconds other = amount / (rate.has_ceiling ? rate.ceiling : rate.nominal);
+    if (other > time) *this = {other, rate.via};
+  }
 };
 
-/// The largest amount / rate of a whole graph's demand. `hbm` is what crosses that level.
-Longest largest_term(const GraphDemand& demand, Bytes hbm, const Rates& rates,
-                     bool proven_only = false) {
-  Longest longest;
-  const auto consider = [&](ResourceId id, Amount amount) {
-    const Rate& rate = rates[id];
-    if (!rate.known || !(amount > Amount()) || (proven_only && !rate.proves())) return;
-    const Seconds time = amount / (rate.has_ceiling ? rate.ceiling : rate.nominal);
-    if (time > longest.time) longest = {time, rate.via};
-  };
-  for (int i = 0; i < demand.count; ++i) {
-    const DemandEntry& entry = demand.entries[static_cast<std::size_t>(i)];
-    consider(entry.resource, entry.amount);
+/// The largest amount / rate of a whole graph's sums, HBM aside.
+struct SummedTimes {
+  Longest work;        ///< the ports of the units aside
+  Seconds proven{0};   ///< of the same, where the rate proves something
+  Longest with_ports;  ///< everything
+};
+
+SummedTimes summed_times(const GraphDemand& sum, const Rates& rates) {
+  SummedTimes times;
+  for (int i = 0; i < sum.count; ++i) {
+    const DemandEntry& entry = sum.entries[static_cast<std::size_t>(i)];
+    const Rate& rate = rates[entry.resource];
+    Longest own;
+    own.consider(entry.amount, rate);
+    if (own.time > times.with_ports.time) times.with_ports = own;
+    if (entry.resource.unit == Unit::l1_port) continue;  // intermediates may stay in the units
+    if (own.time > times.work.time) times.work = own;
+    if (rate.proves()) times.proven = std::max(times.proven, own.time);
   }
-  consider({Unit::hbm}, Amount(hbm));
-  return longest;
+  return times;
 }
 
 Bytes beyond(Bytes amount, Bytes kept) { return std::max(Bytes(0), amount - kept); }
 
 void fused_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
-                  GraphFloors& result) {
+                  const SummedTimes& times, GraphFloors& result) {
   fused_traffic(graph, result);
   const GraphDemand& fused = result.fused_demand;
-  const Longest cold = largest_term(fused, fused.hbm_read + fused.hbm_write, rates);
+  const Rate& hbm = rates[{Unit::hbm}];
+  Longest cold = times.work;
+  cold.consider(Amount(fused.hbm_read + fused.hbm_write), hbm);
   result.fused.cold = cold.time;
   result.fused_binding = cold.resource;
   const Bytes beyond_chip = beyond(fused.hbm_read, chip.all) + beyond(fused.hbm_write, chip.all);
-  const Bytes hbm = chip.all_known ? beyond_chip : Bytes(0);
-  result.fused.any = largest_term(fused, hbm, rates).time;
-  result.fused_proven = largest_term(fused, hbm, rates, true).time;
+  Longest memory;
+  memory.consider(Amount(chip.all_known ? beyond_chip : Bytes(0)), hbm);
+  result.fused.any = std::max(times.work.time, memory.time);
+  result.fused_proven = std::max(times.proven, hbm.proves() ? memory.time : Seconds(0));
 }
 
 void operator_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip, std::size_t i,
@@ -169,13 +175,15 @@ Seconds without_rounding(Seconds low, Seconds high) {
   return low > high && low <= high * (1 + kRounding) ? high : low;
 }
 
-void critical_path_floors(const BoundGraph& graph, const Rates& rates, GraphFloors& result) {
+void critical_path_floors(const BoundGraph& graph, const Rates& rates, const SummedTimes& times,
+                          GraphFloors& result) {
   Bytes hbm(0);
   for (const OperatorFloors& op : result.ops) {
     hbm += std::max(op.demand.hbm_read + op.demand.hbm_write, op.demand.hbm_least_total) * op.times;
   }
-  const Seconds sums = largest_term(result.sum, hbm, rates).time;
-  result.critical_path.cold = std::max(longest_path(graph, result, PathTime::cold), sums);
+  Longest sums = times.with_ports;
+  sums.consider(Amount(hbm), rates[{Unit::hbm}]);
+  result.critical_path.cold = std::max(longest_path(graph, result, PathTime::cold), sums.time);
   result.critical_path.any = longest_path(graph, result, PathTime::any_residency);
 }
 
@@ -214,8 +222,9 @@ void whole_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chi
                   GraphFloors& result) {
   serial_floors(chip, result);
   sum_demands(result);
-  fused_floors(graph, rates, chip, result);
-  critical_path_floors(graph, rates, result);
+  const SummedTimes times = summed_times(result.sum, rates);
+  fused_floors(graph, rates, chip, times, result);
+  critical_path_floors(graph, rates, times, result);
   // A floor that holds without a condition holds with one.
   result.critical_path.any = std::max(result.critical_path.any, result.fused.any);
   result.critical_path.cold = without_rounding(result.critical_path.cold, result.serial.cold);

@@ -36,6 +36,11 @@ class Quantity {
   friend constexpr Quantity operator*(double s, Quantity a) { return Quantity(s * a.base_); }
   friend constexpr Quantity operator/(Quantity a, double s) { return Quantity(a.base_ / s); }
   friend constexpr auto operator<=>(Quantity a, Quantity b) = default;
+  // Written out: by way of <=> g++ 12 makes three comparisons of one.
+  friend constexpr bool operator<(Quantity a, Quantity b) { return a.base_ < b.base_; }
+  friend constexpr bool operator>(Quantity a, Quantity b) { return a.base_ > b.base_; }
+  friend constexpr bool operator<=(Quantity a, Quantity b) { return a.base_ <= b.base_; }
+  friend constexpr bool operator>=(Quantity a, Quantity b) { return a.base_ >= b.base_; }
 
  private:
   double base_ = 0;

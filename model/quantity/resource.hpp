@@ -117,6 +117,10 @@ class Amount {
     return *this;
   }
   friend constexpr auto operator<=>(Amount, Amount) = default;
+  friend constexpr bool operator<(Amount a, Amount b) { return a.base_ < b.base_; }
+  friend constexpr bool operator>(Amount a, Amount b) { return a.base_ > b.base_; }
+  friend constexpr bool operator<=(Amount a, Amount b) { return a.base_ <= b.base_; }
+  friend constexpr bool operator>=(Amount a, Amount b) { return a.base_ >= b.base_; }
 
  private:
   double base_ = 0;
@@ -135,6 +139,10 @@ class AmountPerSecond {
     return AmountPerSecond(FlopsPerSecond(a.base_ * s));
   }
   friend constexpr auto operator<=>(AmountPerSecond, AmountPerSecond) = default;
+  friend constexpr bool operator<(AmountPerSecond a, AmountPerSecond b) { return a.base_ < b.base_; }
+  friend constexpr bool operator>(AmountPerSecond a, AmountPerSecond b) { return a.base_ > b.base_; }
+  friend constexpr bool operator<=(AmountPerSecond a, AmountPerSecond b) { return a.base_ <= b.base_; }
+  friend constexpr bool operator>=(AmountPerSecond a, AmountPerSecond b) { return a.base_ >= b.base_; }
 
  private:
   double base_ = 0;

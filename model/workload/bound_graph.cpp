@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <string_view>
 
 #include "model/quantity/unit_names.hpp"
 #include "model/workload/bound_graph_check.hpp"
@@ -21,22 +23,35 @@ bool is_size(double x) {
   return x >= 0 && x < kLargestWhole && static_cast<double>(static_cast<std::int64_t>(x)) == x;
 }
 
-/// Elements of a tensor; a part of a shape that is not whole makes the whole product bad.
-bool measure(const Tensor& tensor, std::span<const double> values, BoundTensor& bound) {
+/// False when it is no size: what has it is then no tensor either.
+bool measure_size(const OperatorGraph& graph, std::span<const double> values, std::size_t i,
+                  BoundGraph& bound) {
+  const SizePlace& place = bound.size_places[i];
+  const Tensor& tensor = graph.tensors[static_cast<std::size_t>(place.tensor)];
+  bound.sizes[i] = tensor.shape[static_cast<std::size_t>(place.dim)].evaluate(values);
+  return is_size(bound.sizes[i]);
+}
+
+/// Elements of a tensor from the sizes that were measured; false when it is too large.
+bool fill_tensor(std::span<const int> dims, std::span<const double> sizes, BoundTensor& tensor) {
   double elements = 1;
   double size = 1;
-  bool fine = true;
-  for (const Expression& dim : tensor.shape) {
-    size = dim.evaluate(values);
-    fine = is_size(size) && fine;
+  for (const int dim : dims) {
+    size = sizes[static_cast<std::size_t>(dim)];
     elements *= size;
   }
-  fine = fine && elements <= kLargestWhole;
-  bound.elements = elements;
-  bound.last_dim = size;
-  bound.dtype = tensor.dtype;
-  bound.bytes = Bytes(elements * storage_bits(tensor.dtype) / 8.0);
-  return fine;
+  tensor.elements = elements;
+  tensor.last_dim = size;
+  tensor.bytes = Bytes(elements * tensor.width);
+  return elements <= kLargestWhole;
+}
+
+bool fill_tensor(std::size_t i, BoundGraph& bound) {
+  BoundTensor& tensor = bound.tensors[i];
+  const std::span<const int> dims(bound.dims);
+  return fill_tensor(dims.subspan(static_cast<std::size_t>(tensor.first_dim),
+                                  static_cast<std::size_t>(tensor.dim_count)),
+                     bound.sizes, tensor);
 }
 
 double copies_of(const Tensor& tensor, double times) {
@@ -107,11 +122,29 @@ BoundOperator laid_out(const Operator& op, BoundGraph& bound) {
   return b;
 }
 
+/// The shapes as lists of distinct sizes: a graph has few, each is evaluated once.
+void lay_out_shapes(const OperatorGraph& graph, BoundGraph& bound) {
+  std::map<std::string_view, int> known;
+  bound.tensors.resize(graph.tensors.size());
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    BoundTensor& b = bound.tensors[t];
+    b.role = tensor.role;
+    b.first_dim = static_cast<int>(bound.dims.size());
+    b.dim_count = static_cast<int>(tensor.shape.size());
+    for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
+      const int next = static_cast<int>(bound.size_places.size());
+      const auto [at, is_new] = known.try_emplace(tensor.shape[d].text(), next);
+      if (is_new) bound.size_places.push_back({static_cast<int>(t), static_cast<int>(d)});
+      bound.dims.push_back(at->second);
+    }
+  }
+  bound.sizes.resize(bound.size_places.size());
+}
+
 void lay_out(const OperatorGraph& graph, BoundGraph& bound) {
   bound.routing = graph.routing;
-  bound.tensors.resize(graph.tensors.size());
-  for (std::size_t t = 0; t < graph.tensors.size(); ++t)
-    bound.tensors[t].role = graph.tensors[t].role;
+  lay_out_shapes(graph, bound);
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Operator& op = graph.ops[i];
     BoundOperator b = laid_out(op, bound);
@@ -136,6 +169,21 @@ void lay_out(const OperatorGraph& graph, BoundGraph& bound) {
   }
 }
 
+/// An operator touches no more instances of a tensor than it has iterations.
+void count_crossings(BoundGraph& bound) {
+  for (const BoundOperator& op : bound.ops) {
+    for (int k = 0; k < op.input_count + op.output_count; ++k) {
+      const bool in = k < op.input_count;
+      const int place = in ? op.first_input + k : op.first_output + k - op.input_count;
+      TensorUse& use = bound.uses[static_cast<std::size_t>(place)];
+      const BoundTensor& tensor = bound.tensors[static_cast<std::size_t>(use.tensor)];
+      const bool leaves = tensor.role == TensorRole::output || tensor.role == TensorRole::state;
+      const bool enters = tensor.producer < 0 && tensor.role != TensorRole::intermediate;
+      use.crossing = (in ? enters : leaves && !use.again) ? std::min(tensor.copies, op.times) : 0;
+    }
+  }
+}
+
 void apply_copies(const OperatorGraph& graph, BoundGraph& bound) {
   for (BoundTensor& tensor : bound.tensors) tensor.copies = 1;
   for (BoundOperator& op : bound.ops) {
@@ -150,11 +198,12 @@ void apply_copies(const OperatorGraph& graph, BoundGraph& bound) {
     mark(bound.inputs(op));
     mark(bound.outputs(op));
   }
+  count_crossings(bound);
 }
 
 void explain_sizes(const OperatorGraph& graph, const BoundGraph& bound, Diagnostics& diagnostics) {
-  for (const Tensor& tensor : graph.tensors) {
-    BoundTensor scratch;
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
     for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
       const double size = tensor.shape[d].evaluate(graph.symbol_values);
       if (is_size(size)) continue;
@@ -162,7 +211,7 @@ void explain_sizes(const OperatorGraph& graph, const BoundGraph& bound, Diagnost
                       "\"" + tensor.shape[d].text() + "\" is " + number_text(size, 6) +
                           " here; expected a whole number from 0 to 2^53");
     }
-    if (diagnostics.empty() && !measure(tensor, graph.symbol_values, scratch)) {
+    if (diagnostics.empty() && !(bound.tensors[t].elements <= kLargestWhole)) {
       diagnostics.add(tensor.at, "tensor." + tensor.name + ".shape",
                       "more than 2^53 elements; expected a tensor that could exist");
     }
@@ -192,8 +241,13 @@ void explain_sizes(const OperatorGraph& graph, const BoundGraph& bound, Diagnost
 
 bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values, BoundGraph& bound) {
   bool fine = true;
-  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-    fine = measure(graph.tensors[t], symbol_values, bound.tensors[t]) && fine;
+  for (std::size_t i = 0; i < bound.sizes.size(); ++i) {
+    fine = measure_size(graph, symbol_values, i, bound) && fine;
+  }
+  for (std::size_t t = 0; t < bound.tensors.size(); ++t) {
+    bound.tensors[t].dtype = graph.tensors[t].dtype;
+    bound.tensors[t].width = storage_bits(graph.tensors[t].dtype) / 8.0;
+    fine = fill_tensor(t, bound) && fine;
   }
   each_operator(graph, bound, [&](const Operator& op, BoundOperator& b) {
     fine = fill_operator(op, symbol_values, b) && fine;
@@ -235,6 +289,12 @@ void with_parts(const Operator& op, BoundOperator& b, BoundGraph& bound, Visit v
 Touched touched_by(const OperatorGraph& graph, const BoundGraph& bound,
                    std::span<const int> slots) {
   Touched touched;
+  for (std::size_t i = 0; i < bound.size_places.size(); ++i) {
+    const SizePlace& place = bound.size_places[i];
+    const Tensor& tensor = graph.tensors[static_cast<std::size_t>(place.tensor)];
+    if (uses_any(tensor.shape[static_cast<std::size_t>(place.dim)], slots))
+      touched.sizes.push_back(static_cast<int>(i));
+  }
   std::vector<bool> changes(graph.tensors.size(), false);
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     for (const Expression& dim : graph.tensors[t].shape)
@@ -267,10 +327,10 @@ Touched touched_by(const OperatorGraph& graph, const BoundGraph& bound,
 bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values,
             const Touched& touched, BoundGraph& bound) {
   bool fine = true;
-  for (const int t : touched.tensors) {
-    const auto i = static_cast<std::size_t>(t);
-    fine = measure(graph.tensors[i], symbol_values, bound.tensors[i]) && fine;
-  }
+  for (const int i : touched.sizes)
+    fine = measure_size(graph, symbol_values, static_cast<std::size_t>(i), bound) && fine;
+  for (const int t : touched.tensors)
+    fine = fill_tensor(static_cast<std::size_t>(t), bound) && fine;
   for (const int o : touched.ops) {
     const auto i = static_cast<std::size_t>(o);
     with_parts(graph.ops[i], bound.ops[i], bound, [&](const Operator& op, BoundOperator& b) {

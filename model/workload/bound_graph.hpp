@@ -19,15 +19,26 @@ struct BoundTensor {
   double last_dim = 1;
   Bytes bytes{0};     ///< elements × storage bits / 8
   double copies = 1;  ///< distinct instances over all iterations of its repeat block
+  double width = 0;   ///< bytes of an element
+  int first_dim = 0, dim_count = 0;  ///< in BoundGraph::dims
   Precision dtype = Precision::none;
   TensorRole role = TensorRole::intermediate;
   int producer = -1;  ///< operator index, -1: none
+};
+
+/// Where a size of the graph is written first; the same text elsewhere is the same size.
+struct SizePlace {
+  int tensor = 0;
+  int dim = 0;
 };
 
 /// One use of a tensor by an operator. A tensor named twice by one operator is read once.
 struct TensorUse {
   int tensor = 0;
   bool again = false;
+  /// Instances, over all iterations, that enter the graph by this reading or leave it by this
+  /// writing: of inputs, weights and state; of outputs and state. 0: it stays inside.
+  double crossing = 0;
 };
 
 struct BoundOperator {
@@ -63,6 +74,9 @@ struct BoundCarry {
 };
 
 struct BoundGraph {
+  std::vector<double> sizes;           ///< each distinct size that some shape has
+  std::vector<SizePlace> size_places;  ///< by size
+  std::vector<int> dims;               ///< of all shapes: their sizes
   std::vector<BoundTensor> tensors;
   std::vector<BoundOperator> ops;
   std::vector<BoundOperator> parts;  ///< of all fused operators
@@ -89,6 +103,7 @@ struct BoundGraph {
 /// What of a bound graph depends on some of its symbols, so that new values of these redo no more
 /// than they have to.
 struct Touched {
+  std::vector<int> sizes;
   std::vector<int> tensors;
   std::vector<int> ops;      ///< whose keys or stated amounts depend on them
   std::vector<int> repeats;  ///< whose number of iterations does
