@@ -28,7 +28,7 @@ struct Demand {
   /// Matrix products: bytes that a finite on-chip memory forces beyond the compulsory ones
   /// (2mnk·sqrt(abc/S) - 2S, 0 when it does not bind).
   Bytes hbm_least_total{0};
-  std::array<DemandEntry, kCapacity> entries{};
+  std::array<DemandEntry, kCapacity> entries{};  ///< the ports of the units last, if at all
   int count = 0;
 
   /// Adds to the entry of `resource`, or makes one. Zero amounts are left out.

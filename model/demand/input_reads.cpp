@@ -17,11 +17,9 @@ bool touches_sectors(const OperatorView& op) {
 
 }  // namespace
 
-InputReads::InputReads(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip,
-                       RankShare share)
-    : graph_(graph), op_(op), chip_(chip), share_(share), sector_(chip.sector) {
-  const OperatorView view(graph, op);
-  switch (op.kind) {
+void InputReads::resolve() {
+  const OperatorView view(graph_, op_);
+  switch (op_.kind) {
     case OperatorKind::attention:
       later_ = attention_read_fraction(view);
       break;
@@ -29,7 +27,7 @@ InputReads::InputReads(const BoundGraph& graph, const BoundOperator& op, const O
       later_ = embedding_read_fraction(view);
       break;
     case OperatorKind::gather:
-      later_ = gather_read_fraction(view, sector_);
+      later_ = gather_read_fraction(view, chip_.sector);
       break;
     case OperatorKind::scatter:
       later_ = scatter_read_fraction(view);
@@ -38,10 +36,10 @@ InputReads::InputReads(const BoundGraph& graph, const BoundOperator& op, const O
       first_ = conv_read_fraction(view);
       break;
     case OperatorKind::grouped_gemm:
-      later_ = expert_read_fraction(view, share);
+      later_ = expert_read_fraction(view, share_);
       break;
     case OperatorKind::gemm:
-      later_ = op.sparse ? kSparseKept : 1;
+      later_ = op_.sparse ? kSparseKept : 1;
       break;
     case OperatorKind::elementwise:
       by_sector_ = touches_sectors(view);
@@ -49,13 +47,13 @@ InputReads::InputReads(const BoundGraph& graph, const BoundOperator& op, const O
     default:
       break;
   }
-  whole_tensors_ = first_ == 1 && later_ == 1 && !by_sector_ && op.kind != OperatorKind::fused;
+  whole_tensors_ = first_ == 1 && later_ == 1 && !by_sector_ && op_.kind != OperatorKind::fused;
 }
 
 Bytes InputReads::part_bytes(int i) const {
   const OperatorView view(graph_, op_);
   if (op_.kind == OperatorKind::fused) return fused_read_bytes(view, i, chip_, share_);
-  if (by_sector_) return elementwise_read_bytes(view, i, sector_);
+  if (by_sector_) return elementwise_read_bytes(view, i, chip_.sector);
   const BoundTensor& tensor = view.input(i);
   if (i == 0) return tensor.bytes * first_;
   // Scores of the router stand beside the experts' weights.

@@ -17,7 +17,10 @@ enum class RankShare : std::uint8_t { busiest, mean };
 class InputReads {
  public:
   InputReads(const BoundGraph& graph, const BoundOperator& op, const OnChip& chip,
-             RankShare share = RankShare::busiest);
+             RankShare share = RankShare::busiest)
+      : graph_(graph), op_(op), chip_(chip), share_(share) {
+    if (reads_parts(op)) resolve();
+  }
   /// Bytes of input number `i`. The union over several readers of one tensor is at least the
   /// largest of these.
   [[nodiscard]] Bytes bytes(int i) const {
@@ -26,6 +29,23 @@ class InputReads {
   }
 
  private:
+  /// Kinds that may need less than all of an input.
+  static bool reads_parts(const BoundOperator& op) {
+    switch (op.kind) {
+      case OperatorKind::attention:
+      case OperatorKind::embedding:
+      case OperatorKind::gather:
+      case OperatorKind::scatter:
+      case OperatorKind::conv:
+      case OperatorKind::grouped_gemm:
+      case OperatorKind::elementwise:
+      case OperatorKind::fused:
+        return true;
+      default:
+        return op.kind == OperatorKind::gemm && op.sparse;
+    }
+  }
+  void resolve();
   [[nodiscard]] int tensor_of(int i) const {
     return graph_.uses[static_cast<std::size_t>(op_.first_input + i)].tensor;
   }
@@ -35,7 +55,6 @@ class InputReads {
   const BoundOperator& op_;
   const OnChip& chip_;
   RankShare share_;
-  Bytes sector_;
   double first_ = 1;           ///< part of input 0
   double later_ = 1;           ///< part of every other input
   bool whole_tensors_ = true;  ///< every input is read in full

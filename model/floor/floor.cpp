@@ -53,13 +53,23 @@ Bytes beyond(Bytes amount, Bytes kept) { return std::max(Bytes(0), amount - kept
 
 }  // namespace
 
-Bytes hbm_bytes(const Demand& demand, const OnChip& chip, Residency residency) {
-  if (residency == Residency::cold) {
-    return std::max(demand.hbm_read + demand.hbm_write, demand.hbm_least_total);
-  }
-  const Bytes kept = residency == Residency::any_keep ? chip.keep : chip.all;
+namespace {
+
+Bytes cold_bytes(const Demand& demand) {
+  return std::max(demand.hbm_read + demand.hbm_write, demand.hbm_least_total);
+}
+
+/// What cannot have been on chip, nor stay there.
+Bytes warm_bytes(const Demand& demand, const OnChip& chip, Bytes kept) {
   const Bytes two_sided = beyond(demand.hbm_read, kept) + beyond(demand.hbm_write, kept);
   return std::max(two_sided, beyond(demand.hbm_least_total, chip.all));
+}
+
+}  // namespace
+
+Bytes hbm_bytes(const Demand& demand, const OnChip& chip, Residency residency) {
+  if (residency == Residency::cold) return cold_bytes(demand);
+  return warm_bytes(demand, chip, residency == Residency::any_keep ? chip.keep : chip.all);
 }
 
 namespace {
@@ -108,36 +118,54 @@ Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Res
   return floor;
 }
 
+namespace {
+
+/// An amount that residency changes, into both floors and the time that overlaps.
+void add_residencies(const std::array<Amount, 3>& amounts, const Rate& rate, OperatorFloors& op) {
+  if (!rate.known) return;
+  add_term(amounts[0], rate, op.cold);
+  add_term(amounts[1], rate, op.any);
+  if (amounts[2] > Amount()) op.any_overlapped = std::max(op.any_overlapped, time_at(amounts[2], rate));
+}
+
+/// Work is the same wherever the operands are: reckoned once, then copied.
+void fill_work(const Rates& rates, OperatorFloors& op) {
+  for (const DemandEntry& entry : op.demand.list()) {
+    const Unit unit = entry.resource.unit;
+    const Rate& rate = rates[entry.resource];
+    if (!rate.known && cannot_do_without(unit)) op.served = false;
+    if (!rate.known || unit == Unit::l1_port || !(entry.amount > Amount())) continue;
+    const Term term{rate.via, entry.amount, &rate, time_at(entry.amount, rate)};
+    push(term, op.cold);
+    op.any_overlapped = std::max(op.any_overlapped, term.time);
+  }
+  op.any.count = op.cold.count;
+  op.any.binding = op.cold.binding;
+  std::copy_n(op.cold.terms.begin(), op.cold.count, op.any.terms.begin());
+}
+
+}  // namespace
+
 void fill_floors(const Rates& rates, const OnChip& chip, OperatorFloors& op) {
   const Demand& demand = op.demand;
   clear(demand, chip, Residency::cold, op.cold);
   clear(demand, chip, Residency::any_keep, op.any);
   op.served = true;
-  Seconds overlapped(0);
-  const auto each_residency = [&](const Rate& rate, auto amount) {
-    add_term(amount(Residency::cold), rate, op.cold);
-    add_term(amount(Residency::any_keep), rate, op.any);
-    const Amount last = amount(Residency::any_all);
-    if (rate.known && last > Amount()) overlapped = std::max(overlapped, time_at(last, rate));
-  };
-  for (const DemandEntry& entry : demand.list()) {
-    const Rate& rate = rates[entry.resource];
-    if (!rate.known && cannot_do_without(entry.resource.unit)) op.served = false;
-    if (!rate.known || !(entry.amount > Amount())) continue;
-    if (entry.resource.unit == Unit::l1_port) {
-      each_residency(rate, [&](Residency r) { return port_amount(entry.amount, rates, chip, r); });
-      continue;
-    }
-    // Work is the same wherever the operands are.
-    const Term term{rate.via, entry.amount, &rate, time_at(entry.amount, rate)};
-    push(term, op.cold);
-    push(term, op.any);
-    overlapped = std::max(overlapped, term.time);
+  op.any_overlapped = Seconds(0);
+  fill_work(rates, op);
+  if (demand.count > 0 && demand.list().back().resource.unit == Unit::l1_port) {
+    const Amount amount = demand.list().back().amount;
+    add_residencies({port_amount(amount, rates, chip, Residency::cold),
+                     port_amount(amount, rates, chip, Residency::any_keep),
+                     port_amount(amount, rates, chip, Residency::any_all)},
+                    rates[{Unit::l1_port}], op);
   }
   const Rate& hbm = rates[{Unit::hbm}];
   if (!hbm.known && demand.hbm_read + demand.hbm_write > Bytes(0)) op.served = false;
-  each_residency(hbm, [&](Residency r) { return hbm_amount(demand, chip, r); });
-  op.any_overlapped = overlapped;
+  add_residencies({Amount(cold_bytes(demand)),
+                   chip.keep_known ? Amount(warm_bytes(demand, chip, chip.keep)) : Amount(),
+                   chip.all_known ? Amount(warm_bytes(demand, chip, chip.all)) : Amount()},
+                  hbm, op);
   judge(op.cold);
   judge(op.any);
 }

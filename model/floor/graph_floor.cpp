@@ -17,9 +17,12 @@ void scale_entering(const BoundGraph& graph, const OnChip& chip, const BoundOper
                     const Demand& demand, std::span<Bytes> entering) {
   const auto uses = graph.inputs(op);
   Bytes all_read(0);
+  bool none = true;
   for (std::size_t k = 0; k < uses.size(); ++k) {
     if (!uses[k].again) all_read += entering[k];
+    none = none && uses[k].crossing == 0;
   }
+  if (none) return;
   if (op.kind == OperatorKind::grouped_gemm) {
     const InputReads mean(graph, op, chip, RankShare::mean);
     for (std::size_t k = 0; k < uses.size(); ++k) entering[k] = mean.bytes(static_cast<int>(k));
@@ -46,19 +49,16 @@ Bytes leaving_by(const BoundGraph& graph, const BoundOperator& op, const Demand&
 
 /// What enters the graph, each tensor once: the largest part any reader needs. What leaves it.
 void fused_traffic(const BoundGraph& graph, GraphFloors& result) {
-  std::fill(result.read.begin(), result.read.end(), Bytes(0));
-  Bytes written(0);
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    const BoundOperator& op = graph.ops[i];
-    for (int k = op.first_input; k < op.first_input + op.input_count; ++k) {
-      const auto use = static_cast<std::size_t>(k);
-      Bytes& most = result.read[static_cast<std::size_t>(graph.uses[use].tensor)];
-      most = std::max(most, result.entering[use]);
-    }
-    written += result.leaving[i];
+  for (const int t : result.sources) result.read[static_cast<std::size_t>(t)] = Bytes(0);
+  for (const int use : result.entries) {
+    const auto u = static_cast<std::size_t>(use);
+    Bytes& most = result.read[static_cast<std::size_t>(graph.uses[u].tensor)];
+    most = std::max(most, result.entering[u]);
   }
   Bytes read(0);
-  for (const Bytes most : result.read) read += most;
+  for (const int t : result.sources) read += result.read[static_cast<std::size_t>(t)];
+  Bytes written(0);
+  for (const Bytes leaving : result.leaving) written += leaving;
   result.fused_demand.hbm_read = read;
   result.fused_demand.hbm_write = written;
 }
@@ -72,9 +72,13 @@ void clear(GraphDemand& demand) {
 void sum_demands(GraphFloors& result) {
   GraphDemand& sum = result.sum;
   clear(sum);
+  int* place = result.places.data();
   for (const OperatorFloors& op : result.ops) {
-    for (const DemandEntry& entry : op.demand.list())
-      sum.add(entry.resource, entry.amount * op.times);
+    for (int i = 0; i < op.demand.count; ++i) {
+      const DemandEntry& entry = op.demand.entries[static_cast<std::size_t>(i)];
+      sum.add(entry.resource, entry.amount * op.times, place[i]);
+    }
+    place += Demand::kCapacity;
     sum.flops += op.demand.flops * op.times;
     sum.hbm_read += op.demand.hbm_read * op.times;
     sum.hbm_write += op.demand.hbm_write * op.times;
@@ -189,20 +193,31 @@ void critical_path_floors(const BoundGraph& graph, const Rates& rates, const Sum
 
 }  // namespace
 
-void GraphDemand::add(ResourceId id, Amount amount) {
-  for (int i = 0; i < count; ++i) {
-    DemandEntry& entry = entries[static_cast<std::size_t>(i)];
-    if (entry.resource == id) {
-      entry.amount += amount;
-      return;
-    }
+void GraphDemand::add(ResourceId id, Amount amount, int& place) {
+  const auto here = [&](int i) { return entries[static_cast<std::size_t>(i)].resource == id; };
+  if (place < 0 || place >= count || !here(place)) {
+    place = 0;
+    while (place < count && !here(place)) ++place;
+    if (place == kCapacity) return;  // one resource fewer: a weaker floor
+    if (place == count) entries[static_cast<std::size_t>(count++)] = {id, Amount()};
   }
-  if (count == kCapacity) return;  // one resource fewer: a weaker floor
-  entries[static_cast<std::size_t>(count++)] = {id, amount};
+  entries[static_cast<std::size_t>(place)].amount += amount;
 }
 
 void prepare(const BoundGraph& graph, GraphFloors& result) {
   result.ops.assign(graph.ops.size(), OperatorFloors{});
+  result.sources.clear();
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (enters(graph.tensors[t])) result.sources.push_back(static_cast<int>(t));
+  }
+  result.entries.clear();
+  for (const BoundOperator& op : graph.ops) {
+    for (int use = op.first_input; use < op.first_input + op.input_count; ++use) {
+      const int tensor = graph.uses[static_cast<std::size_t>(use)].tensor;
+      if (enters(graph.tensors[static_cast<std::size_t>(tensor)])) result.entries.push_back(use);
+    }
+  }
+  result.places.assign(graph.ops.size() * Demand::kCapacity, -1);
   result.entering.assign(graph.uses.size(), Bytes(0));
   result.leaving.assign(graph.ops.size(), Bytes(0));
   result.read.assign(graph.tensors.size(), Bytes(0));

@@ -33,7 +33,12 @@ struct GraphDemand {
   Flops flops{0};
   Bytes hbm_read{0};
   Bytes hbm_write{0};
-  void add(ResourceId id, Amount amount);
+  /// `place`: where it was the last time, and now is.
+  void add(ResourceId id, Amount amount, int& place);
+  void add(ResourceId id, Amount amount) {
+    int nowhere = -1;
+    add(id, amount, nowhere);
+  }
 };
 
 struct GraphFloors {
@@ -49,7 +54,11 @@ struct GraphFloors {
 
   /// Every operator waits for the one before it, whatever they take: known from the graph alone.
   bool chain = false;
-  std::vector<Bytes> entering;  ///< by use: of a tensor that enters the graph, all iterations
+  std::vector<int> sources;  ///< tensors that enter the graph: inputs, weights, state
+  std::vector<int> entries;  ///< uses that read them
+  /// By operator and entry of its demand: where it was in `sum` the last time.
+  std::vector<int> places;
+  std::vector<Bytes> entering;  ///< by use, of `entries` only: what enters, all iterations
   std::vector<Bytes> leaving;   ///< by operator: what leaves the graph, all iterations
 
   // Scratch of the longest path, kept so that evaluation allocates nothing.

@@ -178,8 +178,7 @@ void count_crossings(BoundGraph& bound) {
       TensorUse& use = bound.uses[static_cast<std::size_t>(place)];
       const BoundTensor& tensor = bound.tensors[static_cast<std::size_t>(use.tensor)];
       const bool leaves = tensor.role == TensorRole::output || tensor.role == TensorRole::state;
-      const bool enters = tensor.producer < 0 && tensor.role != TensorRole::intermediate;
-      use.crossing = (in ? enters : leaves && !use.again) ? std::min(tensor.copies, op.times) : 0;
+      use.crossing = (in ? enters(tensor) : leaves && !use.again) ? std::min(tensor.copies, op.times) : 0;
     }
   }
 }
@@ -276,6 +275,12 @@ bool keys_use(const Operator& op, std::span<const int> slots) {
          std::any_of(op.parts.begin(), op.parts.end(), part_uses);
 }
 
+/// Of other kinds only the keys are compared, with each other.
+bool compares_tensors(OperatorKind kind) {
+  return kind == OperatorKind::conv || kind == OperatorKind::grouped_gemm ||
+         kind == OperatorKind::fused;
+}
+
 /// The operator and, of a fused one, its parts.
 template <class Visit>
 void with_parts(const Operator& op, BoundOperator& b, BoundGraph& bound, Visit visit) {
@@ -320,6 +325,7 @@ Touched touched_by(const OperatorGraph& graph, const BoundGraph& bound,
         tensors_change(op) || std::any_of(op.parts.begin(), op.parts.end(), tensors_change);
     if (keys) touched.ops.push_back(static_cast<int>(i));
     if (keys || often || tensors) touched.demands.push_back(static_cast<int>(i));
+    if (keys || (tensors && compares_tensors(op.kind))) touched.checks.push_back(static_cast<int>(i));
   }
   return touched;
 }
@@ -337,7 +343,7 @@ bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values,
       fine = refill_operator(op, symbol_values, b) && fine;
     });
   }
-  for (const int o : touched.demands) {
+  for (const int o : touched.checks) {
     const auto i = static_cast<std::size_t>(o);
     with_parts(graph.ops[i], bound.ops[i], bound, [&](const Operator&, BoundOperator& b) {
       fine = fine && mask_agrees(bound, b) && contradiction(bound, b) == nullptr;

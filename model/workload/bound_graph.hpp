@@ -26,6 +26,11 @@ struct BoundTensor {
   int producer = -1;  ///< operator index, -1: none
 };
 
+/// Made by nothing in the graph: an input, a weight or a state.
+inline bool enters(const BoundTensor& tensor) {
+  return tensor.producer < 0 && tensor.role != TensorRole::intermediate;
+}
+
 /// Where a size of the graph is written first; the same text elsewhere is the same size.
 struct SizePlace {
   int tensor = 0;
@@ -108,6 +113,7 @@ struct Touched {
   std::vector<int> ops;      ///< whose keys or stated amounts depend on them
   std::vector<int> repeats;  ///< whose number of iterations does
   std::vector<int> demands;  ///< operators whose keys, tensors or iterations do
+  std::vector<int> checks;   ///< those of them whose keys or tensors might now contradict
 };
 Touched touched_by(const OperatorGraph& graph, const BoundGraph& bound, std::span<const int> slots);
 
