@@ -69,15 +69,14 @@ Evaluation evaluate_numbers(Flops flops, Bytes bytes, const Rates& rates) {
   prepare(evaluation.bound, floors);
   OperatorFloors& op = floors.ops.front();
   op.demand = demand_by_numbers(flops, bytes);
-  op.cold = floor_of(op.demand, rates, {}, Residency::cold);
-  op.any = floor_of(demand_by_numbers(flops, Bytes(0)), rates, {}, Residency::cold);
+  floorline::fill_floors(rates, {}, op);
   for (const DemandEntry& entry : op.demand.list()) floors.sum.add(entry.resource, entry.amount);
   floors.sum.flops = flops;
   floors.fused_demand = floors.sum;
   floors.serial = floors.critical_path = floors.fused = {op.cold.time(), op.any.time()};
   floors.fused_proven = op.any.time();
   floors.any_known = false;
-  if (op.cold.binding >= 0) floors.serial_binding = op.cold.binding_term().resource;
+  if (!op.cold.none()) floors.serial_binding = op.cold.resource();
   floors.fused_binding = floors.serial_binding;
   return evaluation;
 }

@@ -13,10 +13,12 @@ void compulsory_traffic(const OperatorView& view, const OnChip& chip, std::span<
                         Demand& demand) {
   const BoundGraph& graph = view.graph();
   const InputReads inputs(graph, view.op(), chip);
+  const bool whole = inputs.whole_tensors();
   Bytes read(0);
   const auto uses = graph.inputs(view.op());
   for (std::size_t i = 0; i < uses.size(); ++i) {
-    const Bytes own = inputs.bytes(static_cast<int>(i));
+    const Bytes own = whole ? graph.tensors[static_cast<std::size_t>(uses[i].tensor)].bytes
+                            : inputs.bytes(static_cast<int>(i));
     if (!reads.empty()) reads[i] = own;
     if (!uses[i].again) read += own;
   }

@@ -27,6 +27,8 @@ class InputReads {
     return whole_tensors_ ? graph_.tensors[static_cast<std::size_t>(tensor_of(i))].bytes
                           : part_bytes(i);
   }
+  /// Every input is read in full.
+  [[nodiscard]] bool whole_tensors() const { return whole_tensors_; }
 
  private:
   /// Kinds that may need less than all of an input.

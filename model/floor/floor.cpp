@@ -53,23 +53,13 @@ Bytes beyond(Bytes amount, Bytes kept) { return std::max(Bytes(0), amount - kept
 
 }  // namespace
 
-namespace {
-
-Bytes cold_bytes(const Demand& demand) {
-  return std::max(demand.hbm_read + demand.hbm_write, demand.hbm_least_total);
-}
-
-/// What cannot have been on chip, nor stay there.
-Bytes warm_bytes(const Demand& demand, const OnChip& chip, Bytes kept) {
+Bytes hbm_bytes(const Demand& demand, const OnChip& chip, Residency residency) {
+  if (residency == Residency::cold) {
+    return std::max(demand.hbm_read + demand.hbm_write, demand.hbm_least_total);
+  }
+  const Bytes kept = residency == Residency::any_keep ? chip.keep : chip.all;
   const Bytes two_sided = beyond(demand.hbm_read, kept) + beyond(demand.hbm_write, kept);
   return std::max(two_sided, beyond(demand.hbm_least_total, chip.all));
-}
-
-}  // namespace
-
-Bytes hbm_bytes(const Demand& demand, const OnChip& chip, Residency residency) {
-  if (residency == Residency::cold) return cold_bytes(demand);
-  return warm_bytes(demand, chip, residency == Residency::any_keep ? chip.keep : chip.all);
 }
 
 namespace {
@@ -87,17 +77,6 @@ Amount hbm_amount(const Demand& demand, const OnChip& chip, Residency residency)
   return memory_known(chip, residency) ? Amount(hbm_bytes(demand, chip, residency)) : Amount();
 }
 
-void clear(const Demand& demand, const OnChip& chip, Residency residency, Floor& floor) {
-  floor.count = 0;
-  floor.binding = -1;
-  floor.memory_unknown =
-      !memory_known(chip, residency) && demand.hbm_read + demand.hbm_write > Bytes(0);
-}
-
-void judge(Floor& floor) {
-  floor.proven = floor.binding < 0 || floor.binding_term().rate->proves();
-}
-
 /// The others only tighten a floor; without them it is still sound.
 bool cannot_do_without(Unit unit) {
   return unit != Unit::sfu && unit != Unit::l1_port && unit != Unit::atomic;
@@ -107,67 +86,78 @@ bool cannot_do_without(Unit unit) {
 
 Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency) {
   Floor floor;
-  clear(demand, chip, residency, floor);
+  floor.memory_unknown =
+      !memory_known(chip, residency) && demand.hbm_read + demand.hbm_write > Bytes(0);
   for (const DemandEntry& entry : demand.list()) {
     const bool is_port = entry.resource.unit == Unit::l1_port;
+    // By numbers nothing says what of the bytes crosses HBM.
+    if (entry.resource.unit == Unit::memory && residency != Residency::cold) continue;
     add_term(is_port ? port_amount(entry.amount, rates, chip, residency) : entry.amount,
              rates[entry.resource], floor);
   }
   add_term(hbm_amount(demand, chip, residency), rates[{Unit::hbm}], floor);
-  judge(floor);
+  floor.proven = floor.binding < 0 || floor.binding_term().rate->proves();
   return floor;
 }
 
 namespace {
 
-/// An amount that residency changes, into both floors and the time that overlaps.
-void add_residencies(const std::array<Amount, 3>& amounts, const Rate& rate, OperatorFloors& op) {
-  if (!rate.known) return;
-  add_term(amounts[0], rate, op.cold);
-  add_term(amounts[1], rate, op.any);
-  if (amounts[2] > Amount()) op.any_overlapped = std::max(op.any_overlapped, time_at(amounts[2], rate));
+void consider(Amount amount, const Rate& rate, Limit& limit) {
+  if (!(amount > Amount())) return;
+  const Term term{rate.via, amount, &rate, time_at(amount, rate)};
+  if (limit.none() || comes_first(term, limit.longest)) limit.longest = term;
 }
 
-/// Work is the same wherever the operands are: reckoned once, then copied.
+/// Work is the same wherever the operands are. A kernel by numbers does not say what of its bytes
+/// crosses HBM.
 void fill_work(const Rates& rates, OperatorFloors& op) {
+  const DemandEntry* by_numbers = nullptr;
   for (const DemandEntry& entry : op.demand.list()) {
     const Unit unit = entry.resource.unit;
     const Rate& rate = rates[entry.resource];
-    if (!rate.known && cannot_do_without(unit)) op.served = false;
-    if (!rate.known || unit == Unit::l1_port || !(entry.amount > Amount())) continue;
-    const Term term{rate.via, entry.amount, &rate, time_at(entry.amount, rate)};
-    push(term, op.cold);
-    op.any_overlapped = std::max(op.any_overlapped, term.time);
+    if (!rate.known) {
+      op.served = op.served && !cannot_do_without(unit);
+    } else if (unit == Unit::memory) {
+      by_numbers = &entry;
+    } else if (unit != Unit::l1_port) {
+      consider(entry.amount, rate, op.cold);
+      op.any_overlapped = std::max(op.any_overlapped, time_at(entry.amount, rate));
+    }
   }
-  op.any.count = op.cold.count;
-  op.any.binding = op.cold.binding;
-  std::copy_n(op.cold.terms.begin(), op.cold.count, op.any.terms.begin());
+  op.any = op.cold;
+  if (by_numbers != nullptr) consider(by_numbers->amount, rates[{Unit::memory}], op.cold);
+}
+
+/// What crosses a level that residency spares.
+void fill_traffic(const std::array<Amount, 3>& amounts, const Rate& rate, OperatorFloors& op) {
+  if (!rate.known) return;
+  consider(amounts[0], rate, op.cold);
+  consider(amounts[1], rate, op.any);
+  op.any_overlapped = std::max(op.any_overlapped, time_at(amounts[2], rate));
 }
 
 }  // namespace
 
 void fill_floors(const Rates& rates, const OnChip& chip, OperatorFloors& op) {
   const Demand& demand = op.demand;
-  clear(demand, chip, Residency::cold, op.cold);
-  clear(demand, chip, Residency::any_keep, op.any);
-  op.served = true;
+  const Rate& hbm = rates[{Unit::hbm}];
+  const bool moves = demand.hbm_read + demand.hbm_write > Bytes(0);
+  op.cold.longest = Term{};
   op.any_overlapped = Seconds(0);
+  op.memory_unknown = moves && !chip.keep_known;
+  op.served = hbm.known || !moves;
   fill_work(rates, op);
   if (demand.count > 0 && demand.list().back().resource.unit == Unit::l1_port) {
     const Amount amount = demand.list().back().amount;
-    add_residencies({port_amount(amount, rates, chip, Residency::cold),
-                     port_amount(amount, rates, chip, Residency::any_keep),
-                     port_amount(amount, rates, chip, Residency::any_all)},
-                    rates[{Unit::l1_port}], op);
+    fill_traffic({port_amount(amount, rates, chip, Residency::cold),
+                  port_amount(amount, rates, chip, Residency::any_keep),
+                  port_amount(amount, rates, chip, Residency::any_all)},
+                 rates[{Unit::l1_port}], op);
   }
-  const Rate& hbm = rates[{Unit::hbm}];
-  if (!hbm.known && demand.hbm_read + demand.hbm_write > Bytes(0)) op.served = false;
-  add_residencies({Amount(cold_bytes(demand)),
-                   chip.keep_known ? Amount(warm_bytes(demand, chip, chip.keep)) : Amount(),
-                   chip.all_known ? Amount(warm_bytes(demand, chip, chip.all)) : Amount()},
-                  hbm, op);
-  judge(op.cold);
-  judge(op.any);
+  fill_traffic({hbm_amount(demand, chip, Residency::cold),
+                hbm_amount(demand, chip, Residency::any_keep),
+                hbm_amount(demand, chip, Residency::any_all)},
+               hbm, op);
 }
 
 int Floor::runner_up() const {

@@ -72,18 +72,31 @@ struct Floor {
   [[nodiscard]] std::optional<BreakEven> break_even() const;
 };
 
+/// The longest of an operator's terms: its floor without the list of the others, which floor_of()
+/// gives to who wants it.
+struct Limit {
+  Term longest;  ///< without a rate: no work at all
+
+  [[nodiscard]] Seconds time() const { return longest.time; }
+  [[nodiscard]] bool none() const { return longest.rate == nullptr; }
+  [[nodiscard]] ResourceId resource() const { return longest.resource; }
+  /// False: the binding rate has no ceiling, or is best_seen.
+  [[nodiscard]] bool proven() const { return none() || longest.rate->proves(); }
+  [[nodiscard]] bool provisional() const { return !none() && longest.rate->provisional; }
+};
+
 struct OperatorFloors {
   Demand demand;
-  Floor cold;
-  Floor any;                  ///< any residency, kernels do not overlap
+  Limit cold;
+  Limit any;                  ///< any residency, kernels do not overlap
   Seconds any_overlapped{0};  ///< any residency, other kernels may run meanwhile
   double times = 1;
-  bool served = true;  ///< the device states every rate that the demand needs, see missing_rates()
+  bool memory_unknown = false;  ///< any residency asked of a device whose caches are not known
+  bool served = true;           ///< the device states every rate that the demand needs, see missing_rates()
 };
 
 Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency);
-/// All floors of an operator's demand in one pass over it; terms beyond a floor's count keep what
-/// they were.
+/// The limits of an operator's demand in one pass over it: of what floor_of() lists, the longest.
 void fill_floors(const Rates& rates, const OnChip& chip, OperatorFloors& op);
 
 /// HBM bytes under a residency; `least_total` is the finite-memory bound of a matrix product.

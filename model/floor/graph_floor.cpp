@@ -17,12 +17,9 @@ void scale_entering(const BoundGraph& graph, const OnChip& chip, const BoundOper
                     const Demand& demand, std::span<Bytes> entering) {
   const auto uses = graph.inputs(op);
   Bytes all_read(0);
-  bool none = true;
   for (std::size_t k = 0; k < uses.size(); ++k) {
     if (!uses[k].again) all_read += entering[k];
-    none = none && uses[k].crossing == 0;
   }
-  if (none) return;
   if (op.kind == OperatorKind::grouped_gemm) {
     const InputReads mean(graph, op, chip, RankShare::mean);
     for (std::size_t k = 0; k < uses.size(); ++k) entering[k] = mean.bytes(static_cast<int>(k));
@@ -43,8 +40,7 @@ Bytes leaving_by(const BoundGraph& graph, const BoundOperator& op, const Demand&
     all_written += bytes;
     leaving += bytes * use.crossing;
   }
-  if (!(leaving > Bytes(0))) return Bytes(0);
-  return leaving * (demand.hbm_write / all_written);
+  return leaving > Bytes(0) ? leaving * (demand.hbm_write / all_written) : Bytes(0);
 }
 
 /// What enters the graph, each tensor once: the largest part any reader needs. What leaves it.
@@ -69,20 +65,36 @@ void clear(GraphDemand& demand) {
   demand.hbm_read = demand.hbm_write = Bytes(0);
 }
 
-void sum_demands(GraphFloors& result) {
+/// One pass over the operators: what is summed over all of them.
+void sum_operators(const OnChip& chip, GraphFloors& result) {
   GraphDemand& sum = result.sum;
   clear(sum);
+  ResidencyTimes serial;
+  bool proven = true;
   int* place = result.places.data();
   for (const OperatorFloors& op : result.ops) {
-    for (int i = 0; i < op.demand.count; ++i) {
-      const DemandEntry& entry = op.demand.entries[static_cast<std::size_t>(i)];
-      sum.add(entry.resource, entry.amount * op.times, place[i]);
+    const Demand& demand = op.demand;
+    const double times = op.times;
+    for (int i = 0; i < demand.count; ++i) {
+      const DemandEntry& entry = demand.entries[static_cast<std::size_t>(i)];
+      sum.add(entry.resource, entry.amount * times, place[i]);
     }
     place += Demand::kCapacity;
-    sum.flops += op.demand.flops * op.times;
-    sum.hbm_read += op.demand.hbm_read * op.times;
-    sum.hbm_write += op.demand.hbm_write * op.times;
+    sum.flops += demand.flops * times;
+    sum.hbm_read += demand.hbm_read * times;
+    sum.hbm_write += demand.hbm_write * times;
+    serial.cold += op.cold.time() * times;
+    serial.any += op.any.time() * times;
+    proven = proven && op.cold.proven();
   }
+  result.serial = serial;
+  result.proven = proven;
+  result.any_known = chip.all_known;
+}
+
+/// Bytes of each resource as summed; those that cross HBM are those of the graph's own tensors.
+void fused_sums(GraphFloors& result) {
+  const GraphDemand& sum = result.sum;
   GraphDemand& fused = result.fused_demand;
   clear(fused);
   fused.flops = sum.flops;
@@ -157,19 +169,8 @@ void operator_floors(const BoundGraph& graph, const Rates& rates, const OnChip& 
     result.leaving[i] = Bytes(0);
     return;
   }
-  scale_entering(graph, chip, bound, op.demand, entering);
-  result.leaving[i] = leaving_by(graph, bound, op.demand);
-}
-
-void serial_floors(const OnChip& chip, GraphFloors& result) {
-  result.proven = true;
-  result.any_known = chip.all_known;
-  result.serial = {};
-  for (const OperatorFloors& op : result.ops) {
-    result.proven = result.proven && op.cold.proven;
-    result.serial.cold += op.cold.time() * op.times;
-    result.serial.any += op.any.time() * op.times;
-  }
+  if (bound.enters) scale_entering(graph, chip, bound, op.demand, entering);
+  result.leaving[i] = bound.leaves ? leaving_by(graph, bound, op.demand) : Bytes(0);
 }
 
 /// `low` is at most `high` but for the rounding of two orders of summation, which this takes away.
@@ -235,8 +236,8 @@ namespace {
 /// From the operators' floors to those of the graph.
 void whole_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chip,
                   GraphFloors& result) {
-  serial_floors(chip, result);
-  sum_demands(result);
+  sum_operators(chip, result);
+  fused_sums(result);
   const SummedTimes times = summed_times(result.sum, rates);
   fused_floors(graph, rates, chip, times, result);
   critical_path_floors(graph, rates, times, result);
@@ -283,8 +284,8 @@ struct ShareList {
 ShareList serial_times(const GraphFloors& floors) {
   ShareList list;
   for (const OperatorFloors& op : floors.ops) {
-    if (op.cold.binding < 0) continue;
-    list.add(op.cold.binding_term().resource, (op.cold.time() * op.times).in_base_units());
+    if (op.cold.none()) continue;
+    list.add(op.cold.resource(), (op.cold.time() * op.times).in_base_units());
   }
   return list;
 }

@@ -58,7 +58,9 @@ std::string kind_of(const Operator& op) {
   return by_numbers(op) ? "numbers" : std::string(name_of(op.kind));
 }
 
-Json op_json(const Operator& op, const OperatorFloors& floors, const Rates& rates) {
+Json op_json(const BoundReport& report, std::size_t i) {
+  const Operator& op = report.evaluation->graph.ops[i];
+  const OperatorFloors& floors = report.evaluation->floors.ops[i];
   Json json = Json::object();
   json.set("name", op.name);
   json.set("kind", kind_of(op));
@@ -68,9 +70,9 @@ Json op_json(const Operator& op, const OperatorFloors& floors, const Rates& rate
   json.set("hbm_read_bytes", numbers ? Json() : Json(floors.demand.hbm_read.in_base_units()));
   json.set("hbm_write_bytes", numbers ? Json() : Json(floors.demand.hbm_write.in_base_units()));
   json.set("intensity", intensity_json(floors.demand));
-  json.set("floor", json_of(floors.cold));
-  json.set("floor_any_residency", json_of_any_residency(floors.any));
-  json.set("observed_terms", json_of(observed_terms(floors.demand, rates)));
+  json.set("floor", json_of(floor_in(report, i)));
+  json.set("floor_any_residency", json_of_any_residency(floors));
+  json.set("observed_terms", json_of(observed_terms(floors.demand, rates_of(report))));
   return json;
 }
 
@@ -78,7 +80,7 @@ Json ops_json(const BoundReport& report) {
   Json ops = Json::array();
   const Evaluation& e = *report.evaluation;
   for (std::size_t i = 0; i < e.graph.ops.size(); ++i) {
-    Json op = op_json(e.graph.ops[i], e.floors.ops[i], rates_of(report));
+    Json op = op_json(report, i);
     if (auto experts = experts_json(e, i)) op.set("experts", std::move(*experts));
     ops.push(std::move(op));
   }
@@ -161,19 +163,20 @@ std::string runner_up_text(const Floor& floor) {
   return short_words_for(next.resource) + " at " + percent_text(even->factor);
 }
 
-std::vector<std::string> op_row(const Operator& op, const OperatorFloors& f, double whole) {
+std::vector<std::string> op_row(const BoundReport& report, std::size_t op, double whole) {
+  const OperatorFloors& f = report.evaluation->floors.ops[op];
   const Bytes bytes = f.demand.hbm_read + f.demand.hbm_write;
   const auto i = intensity(f.demand);
   const Seconds time = f.cold.time() * f.times;
-  return {op.name,
+  return {report.evaluation->graph.ops[op].name,
           count_text(f.times),
           to_text(f.demand.flops * f.times),
           to_text(bytes * f.times),
           i ? number_text(i->in_base_units(), 3) : "-",
           to_text(time),
           whole > 0 ? percent_text(time.in_base_units() / whole) : "-",
-          f.cold.binding < 0 ? "nothing" : words_for(f.cold.binding_term()),
-          runner_up_text(f.cold)};
+          f.cold.none() ? "nothing" : words_for(f.cold.longest),
+          runner_up_text(floor_in(report, op))};
 }
 
 Table operator_table(const BoundReport& report) {
@@ -188,7 +191,7 @@ Table operator_table(const BoundReport& report) {
                                ? std::min(order.size(), static_cast<std::size_t>(report.inputs.top))
                                : order.size();
   for (std::size_t k = 0; k < rows; ++k) {
-    table.rows.push_back(op_row(e.graph.ops[order[k]], e.floors.ops[order[k]], whole));
+    table.rows.push_back(op_row(report, order[k], whole));
   }
   if (order.size() > 1) {
     const GraphDemand& sum = e.floors.sum;
@@ -285,6 +288,7 @@ Section model_section(const BoundReport& report) {
 /// One operator, told in full: what a reader of one kernel wants.
 Section single_section(const BoundReport& report) {
   const OperatorFloors& f = report.evaluation->floors.ops.front();
+  const Floor cold = floor_in(report, 0);
   Section section;
   const auto field = [&section](const char* name, std::string value) {
     section.fields.push_back({name, std::move(value)});
@@ -295,30 +299,30 @@ Section single_section(const BoundReport& report) {
                    {"at most", true},
                    {"at least", true},
                    {"nominal", true}};
-  for (const Term& term : f.cold.list()) {
+  for (const Term& term : cold.list()) {
     const AmountPerSecond rate = term.rate->has_ceiling ? term.rate->ceiling : term.rate->nominal;
     table.rows.push_back(
         {words_for(term), amount_text(term.resource, term.amount),
          rate_text(term.resource, rate) + (term.rate->has_ceiling ? "" : " (nominal)"),
          to_text(term.time), term.nominal_time() ? to_text(*term.nominal_time()) : "-"});
   }
-  if (f.cold.binding < 0) field("floor (cold)", "0 s: nothing is asked of any resource");
-  if (f.cold.binding >= 0) {
-    field("floor (cold)", to_text(f.cold.time()) + ", bound by " +
-                              words_for(f.cold.binding_term()) + (f.cold.tie() ? " (tie)" : "") +
-                              (f.cold.proven ? "" : "; not proven sound"));
-    field("next limit", runner_up_text(f.cold));
+  if (f.cold.none()) field("floor (cold)", "0 s: nothing is asked of any resource");
+  if (!f.cold.none()) {
+    field("floor (cold)", to_text(cold.time()) + ", bound by " + words_for(cold.binding_term()) +
+                              (cold.tie() ? " (tie)" : "") +
+                              (cold.proven ? "" : "; not proven sound"));
+    field("next limit", runner_up_text(cold));
   }
-  if (const auto even = f.cold.break_even()) {
-    field("break-even", amount_text(f.cold.binding_term().resource, even->amount) + " of " +
-                            demand_words_for(f.cold.binding_term().resource) + " (factor " +
+  if (const auto even = cold.break_even()) {
+    field("break-even", amount_text(f.cold.resource(), even->amount) + " of " +
+                            demand_words_for(f.cold.resource()) + " (factor " +
                             number_text(even->factor, 4) + ")");
   }
   if (const auto i = intensity(f.demand))
     field("intensity", to_text(*i) + (report.machine == nullptr ? "" : " at HBM"));
   if (report.machine != nullptr) {
     field("any residency",
-          f.any.memory_unknown ? "not known" : to_text(f.any.time()) + " (kernels do not overlap)");
+          f.memory_unknown ? "not known" : to_text(f.any.time()) + " (kernels do not overlap)");
   }
   for (std::string& line : routing_lines(*report.evaluation))
     table.footnotes.push_back(std::move(line));
@@ -337,7 +341,7 @@ Table csv_table(const BoundReport& report) {
   for (std::size_t k = 0; k < e.graph.ops.size(); ++k) {
     const OperatorFloors& f = e.floors.ops[k];
     const auto i = intensity(f.demand);
-    const bool none = f.cold.binding < 0;
+    const Floor cold = floor_in(report, k);
     const bool numbers = by_numbers(e.graph.ops[k]);
     csv.rows.push_back(
         {e.graph.ops[k].name, kind_of(e.graph.ops[k]), exact_text(f.times),
@@ -345,11 +349,11 @@ Table csv_table(const BoundReport& report) {
          numbers ? "" : exact_text(f.demand.hbm_read.in_base_units()),
          numbers ? "" : exact_text(f.demand.hbm_write.in_base_units()),
          i ? exact_text(i->in_base_units()) : "", exact_text(f.cold.time().in_base_units()),
-         f.any.memory_unknown ? "" : exact_text(f.any.time().in_base_units()),
-         none ? "" : name_of(f.cold.binding_term().resource),
-         f.cold.runner_up() < 0
+         f.memory_unknown ? "" : exact_text(f.any.time().in_base_units()),
+         f.cold.none() ? "" : name_of(f.cold.resource()),
+         cold.runner_up() < 0
              ? ""
-             : name_of(f.cold.list()[static_cast<std::size_t>(f.cold.runner_up())].resource)});
+             : name_of(cold.list()[static_cast<std::size_t>(cold.runner_up())].resource)});
   }
   return csv;
 }
@@ -380,6 +384,11 @@ Section head_section(const BoundReport& report) {
 
 }  // namespace
 
+Floor floor_in(const BoundReport& report, std::size_t op, Residency residency) {
+  const OnChip chip = report.machine != nullptr ? report.machine->chip : OnChip{};
+  return floor_of(report.evaluation->floors.ops[op].demand, rates_of(report), chip, residency);
+}
+
 Judging judging_of(const BoundReport& report) {
   const GraphFloors& f = report.evaluation->floors;
   Judging j;
@@ -403,7 +412,7 @@ Judging judging_of(const BoundReport& report) {
   if (f.ops.size() == 1 && f.ops.front().times == 1) {
     // Kernels do not overlap; by numbers nothing says what is on chip: the compute term alone.
     j.cold = f.ops.front().cold.time();
-    j.any = std::max(f.ops.front().any.proven_time(), f.fused_proven);
+    j.any = std::max(floor_in(report, 0, Residency::any_keep).proven_time(), f.fused_proven);
   }
   return j;
 }

@@ -34,6 +34,9 @@ struct BoundReport {
   std::vector<std::string> notes;
 };
 
+/// Every term of one operator.
+Floor floor_in(const BoundReport& report, std::size_t op, Residency residency = Residency::cold);
+
 /// Work and floors that a measured time or rate is about: of one kernel the floor at any residency
 /// when kernels do not overlap, of a whole graph the fused one, of a model its step or request.
 struct Judging {

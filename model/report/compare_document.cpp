@@ -50,9 +50,9 @@ Json row_json(const CompareRow& row, const BoundReport* first) {
 }
 
 std::string binding_of(const BoundReport& report, std::size_t op, bool words) {
-  const Floor& floor = report.evaluation->floors.ops[op].cold;
-  if (floor.binding < 0) return words ? "nothing" : "";
-  const ResourceId id = floor.binding_term().resource;
+  const Limit& limit = report.evaluation->floors.ops[op].cold;
+  if (limit.none()) return words ? "nothing" : "";
+  const ResourceId id = limit.resource();
   return words ? words_for(id) : name_of(id);
 }
 

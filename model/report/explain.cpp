@@ -119,8 +119,10 @@ class RateLines {
   std::set<std::string> done_;
 };
 
-void explain_operator(const Operator& op, const OperatorFloors& f,
-                      std::vector<std::string>& lines) {
+void explain_operator(const BoundReport& report, std::size_t i, std::vector<std::string>& lines) {
+  const Operator& op = report.evaluation->graph.ops[i];
+  const OperatorFloors& f = report.evaluation->floors.ops[i];
+  const Floor cold = floor_in(report, i);
   lines.push_back(op.name + " (" + std::string(name_of(op.kind)) + "), once:");
   lines.push_back("  F = " + exact_text(f.demand.flops.in_base_units()) +
                   " FLOP; HBM reads = " + exact_text(f.demand.hbm_read.in_base_units()) +
@@ -130,14 +132,14 @@ void explain_operator(const Operator& op, const OperatorFloors& f,
                     exact_text(f.demand.hbm_least_total.in_base_units()) +
                     " B, with widths a, b, c");
   }
-  for (const Term& term : f.cold.list()) {
+  for (const Term& term : cold.list()) {
     const AmountPerSecond rate = term.rate->has_ceiling ? term.rate->ceiling : term.rate->nominal;
     lines.push_back("  " + name_of(term.resource) + ": " + exact_text(term.amount.in_base_units()) +
                     " / " + exact_text(rate.in_base_units()) + " = " +
                     exact_text(term.time.in_base_units()) + " s");
   }
   lines.push_back("  floor = max = " + exact_text(f.cold.time().in_base_units()) + " s" +
-                  (f.cold.binding < 0 ? "" : ", " + name_of(f.cold.binding_term().resource)));
+                  (f.cold.none() ? "" : ", " + name_of(f.cold.resource())));
 }
 
 void explain_caches(const Machine& machine, std::vector<std::string>& lines) {
@@ -166,12 +168,13 @@ std::vector<std::string> explain(const BoundReport& report) {
   std::vector<std::string> lines;
   const Evaluation& e = *report.evaluation;
   for (std::size_t i = 0; i < e.graph.ops.size(); ++i) {
-    explain_operator(e.graph.ops[i], e.floors.ops[i], lines);
+    explain_operator(report, i, lines);
   }
   if (report.machine == nullptr) return lines;
   RateLines rates(*report.machine, lines);
-  for (const OperatorFloors& f : e.floors.ops) {
-    for (const Term& term : f.cold.list()) rates.add(term.resource, *term.rate);
+  for (std::size_t i = 0; i < e.graph.ops.size(); ++i) {
+    const Floor cold = floor_in(report, i);
+    for (const Term& term : cold.list()) rates.add(term.resource, *term.rate);
   }
   explain_caches(*report.machine, lines);
   return lines;

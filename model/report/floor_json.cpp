@@ -95,12 +95,12 @@ Json json_of(const Floor& floor) {
   return json;
 }
 
-Json json_of_any_residency(const Floor& floor) {
+Json json_of_any_residency(const OperatorFloors& op) {
   Json json = Json::object();
-  json.set("time_s", floor.memory_unknown ? Json() : Json(floor.time().in_base_units()));
+  json.set("time_s", op.memory_unknown ? Json() : Json(op.any.time().in_base_units()));
   json.set("condition", "any residency, kernels do not overlap");
-  const bool none = floor.binding < 0 || floor.memory_unknown;
-  json.set("binding", none ? Json() : name_json(floor.binding_term().resource));
+  const bool none = op.any.none() || op.memory_unknown;
+  json.set("binding", none ? Json() : name_json(op.any.resource()));
   return json;
 }
 

@@ -16,7 +16,7 @@ const char* rate_key(ResourceId id);
 Json json_of(const Term& term);
 /// The cold floor, with condition, binding, runner-up, break-even and terms.
 Json json_of(const Floor& floor);
-Json json_of_any_residency(const Floor& floor);
+Json json_of_any_residency(const OperatorFloors& op);
 Json json_of(const ObservedTerms& observed);
 /// total { … } of a graph on `ranks` ranks.
 /// Without a device (a kernel by numbers) HBM bytes are not known: null.

@@ -15,18 +15,20 @@ constexpr double kFarAbove =
 
 /// The compute resource that most FLOPs are asked of, and its published peak.
 struct MainCompute {
-  const Term* term = nullptr;
+  const Rate* rate = nullptr;
   double flops = 0;
 };
 
-MainCompute main_compute(const GraphFloors& floors) {
+MainCompute main_compute(const BoundReport& report) {
   MainCompute best;
-  for (const OperatorFloors& op : floors.ops) {
-    for (const Term& term : op.cold.list()) {
+  const std::vector<OperatorFloors>& ops = report.evaluation->floors.ops;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const Floor cold = floor_in(report, i);
+    for (const Term& term : cold.list()) {
       // Two units together have no published peak.
       if (amount_kind(term.resource.unit) != AmountKind::flops || term.rate->pooled) continue;
-      const double flops = term.amount.in_base_units() * op.times;
-      if (flops > best.flops) best = {&term, flops};
+      const double flops = term.amount.in_base_units() * ops[i].times;
+      if (flops > best.flops) best = {term.rate, flops};
     }
   }
   return best;
@@ -77,9 +79,9 @@ Achieved achieved(const BoundReport& report, const Measured& m) {
   Achieved a;
   a.flops_per_s = work.flops.in_base_units() / m.time.in_base_units();
   a.bytes_per_s = work.bytes.in_base_units() / m.time.in_base_units();
-  const MainCompute compute = main_compute(report.evaluation->floors);
-  if (compute.term != nullptr && compute.term->rate->nominal > AmountPerSecond()) {
-    a.peak = compute.term->rate->nominal.in_base_units();
+  const MainCompute compute = main_compute(report);
+  if (compute.rate != nullptr && compute.rate->nominal > AmountPerSecond()) {
+    a.peak = compute.rate->nominal.in_base_units();
     a.mfu = a.flops_per_s / *a.peak;
   }
   add_training(report, m, a);

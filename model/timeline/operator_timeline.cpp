@@ -131,7 +131,7 @@ class Unroller {
   void add(std::size_t i, const std::string& suffix) {
     const BoundOperator& op = bound_.ops[i];
     const OperatorFloors& floors = floors_.ops[i];
-    const Floor& floor = duration_ == OperatorDuration::cold ? floors.cold : floors.any;
+    const Limit& floor = duration_ == OperatorDuration::cold ? floors.cold : floors.any;
     const Lane lane = lane_of(op);
     Stage stage{.name = graph_.ops[i].name + suffix,
                 .pool = pool(lane),

@@ -58,11 +58,11 @@ std::optional<int> power_of(Seconds here, Seconds at_double) {
 std::optional<BreakEvenAnswer> closed_form(const Search& search, const ChangePath& path,
                                            const Outcome& start) {
   const auto& ops = start.evaluation.floors.ops;
-  if (ops.size() != 1 || path.whole || ops.front().cold.binding < 0) return std::nullopt;
+  if (ops.size() != 1 || path.whole || ops.front().cold.none()) return std::nullopt;
   const auto twice = search.at(path.from * 2);
   if (!twice || twice->evaluation.floors.ops.size() != 1) return std::nullopt;
-  const Floor& here = ops.front().cold;
-  const Floor& there = twice->evaluation.floors.ops.front().cold;
+  const Floor here = floor_in(start, 0);
+  const Floor there = floor_in(*twice, 0);
   if (here.count != there.count) return std::nullopt;
   std::array<int, Floor::kCapacity> power{};
   for (int i = 0; i < here.count; ++i) {

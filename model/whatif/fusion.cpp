@@ -67,9 +67,9 @@ GroupTimes times_before(const Evaluation& e, const FusionGroup& group) {
     times.cold += f.cold.time() * f.times;
     times.any += f.any.time() * f.times;
     times.hbm += (f.demand.hbm_read + f.demand.hbm_write) * f.times;
-    if (f.cold.binding < 0 || f.cold.time() <= longest) continue;
+    if (f.cold.none() || f.cold.time() <= longest) continue;
     longest = f.cold.time();
-    times.binding = f.cold.binding_term().resource;
+    times.binding = f.cold.resource();
   }
   return times;
 }
@@ -113,7 +113,7 @@ void add_after(const Evaluation& after, const OnChip& chip, GroupFusion& group) 
   times.cold = f.cold.time() * f.times;
   times.any = f.any.time() * f.times;
   times.hbm = (f.demand.hbm_read + f.demand.hbm_write) * f.times;
-  if (f.cold.binding >= 0) times.binding = f.cold.binding_term().resource;
+  if (!f.cold.none()) times.binding = f.cold.resource();
   group.before.any = std::max(group.before.any, times.any);
   group.after = times;
   each_traffic(after, i, chip, [&](int t, Bytes read, Bytes written) {

@@ -177,8 +177,8 @@ class Ranker {
     std::vector<bool> links(f.ops.size(), false);
     bool any = false;
     for (std::size_t i = 0; i < f.ops.size(); ++i) {
-      const Floor& floor = f.ops[i].cold;
-      links[i] = floor.binding >= 0 && is_link(floor.binding_term().resource.unit);
+      const Limit& limit = f.ops[i].cold;
+      links[i] = !limit.none() && is_link(limit.resource().unit);
       any = any || links[i];
     }
     if (!any) return;

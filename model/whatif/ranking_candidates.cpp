@@ -17,6 +17,7 @@ class Candidates {
  public:
   Candidates(const Situation& s, const Outcome& before, int most)
       : situation_(s),
+        before_(before),
         graph_(before.evaluation.graph),
         floors_(before.evaluation.floors),
         bound_(before.evaluation.bound),
@@ -38,10 +39,11 @@ class Candidates {
  private:
   /// Every resource that binds an operator now or would next: the key of the device behind it.
   void resources() {
-    for (const OperatorFloors& op : floors_.ops) {
-      for (const Term& term : op.cold.list()) {
+    for (std::size_t i = 0; i < floors_.ops.size(); ++i) {
+      const Floor cold = floor_in(before_, i);
+      for (const Term& term : cold.list()) {
         const bool speed = term.resource.unit != Unit::host;  // of the host: its work, not its rate
-        if (speed && op.times > 0) add_resource(term.resource);
+        if (speed && floors_.ops[i].times > 0) add_resource(term.resource);
       }
     }
   }
@@ -58,9 +60,8 @@ class Candidates {
     c.changes = {{key, "2", true}};
     c.needs_elasticity = true;
     for (std::size_t i = 0; i < floors_.ops.size(); ++i) {
-      const Floor& floor = floors_.ops[i].cold;
-      if (floor.binding >= 0 && key_of(floor.binding_term().resource) == key)
-        c.operators.push_back(i);
+      const Limit& limit = floors_.ops[i].cold;
+      if (!limit.none() && key_of(limit.resource()) == key) c.operators.push_back(i);
     }
     all_.push_back(std::move(c));
   }
@@ -218,6 +219,7 @@ class Candidates {
 
   const Situation& situation_;
   const OperatorGraph& graph_;
+  const Outcome& before_;
   const GraphFloors& floors_;
   const BoundGraph& bound_;
   const Machine* machine_;

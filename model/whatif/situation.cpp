@@ -82,6 +82,13 @@ Outcome evaluate(const Situation& s) {
   return outcome;
 }
 
+Floor floor_in(const Outcome& outcome, std::size_t op, Residency residency) {
+  const bool machine = outcome.machine != nullptr;
+  return floor_of(outcome.evaluation.floors.ops[op].demand,
+                  machine ? outcome.machine->rates : *outcome.numbers,
+                  machine ? outcome.machine->chip : OnChip{}, residency);
+}
+
 std::optional<Seconds> proven_floor(const Outcome& outcome, bool between_steps) {
   const Evaluation& e = outcome.evaluation;
   if (e.graph.routing != Routing::least) return std::nullopt;
@@ -90,7 +97,7 @@ std::optional<Seconds> proven_floor(const Outcome& outcome, bool between_steps) 
     const ModelJudging& j = outcome.model->judging;
     floor = between_steps ? j.throughput_proven : j.latency_proven;
   } else if (e.floors.ops.size() == 1 && e.floors.ops.front().times == 1) {
-    floor = std::max(floor, e.floors.ops.front().any.proven_time());
+    floor = std::max(floor, floor_in(outcome, 0, Residency::any_keep).proven_time());
   }
   if (!(floor > Seconds(0))) return std::nullopt;
   return floor;

@@ -42,6 +42,9 @@ struct Outcome {
 /// Throws InputError.
 Outcome evaluate(const Situation& situation);
 
+/// Every term of one operator.
+Floor floor_in(const Outcome& outcome, std::size_t op, Residency residency = Residency::cold);
+
 /// The floor that any run must keep: any residency, rates with a ceiling only, of one kernel when
 /// kernels do not overlap. Absent where the floor holds for a chosen routing only, or caches are
 /// not known and nothing else binds. `between_steps`: of a model's slowest stage, not of all.

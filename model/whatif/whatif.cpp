@@ -234,7 +234,7 @@ Bytes traffic_of(const Outcome& outcome) {
 std::optional<ResourceId> runner_up_of(const Outcome& outcome) {
   const GraphFloors& f = outcome.evaluation.floors;
   if (f.ops.size() == 1) {
-    const Floor& floor = f.ops.front().cold;
+    const Floor floor = floor_in(outcome, 0);
     if (floor.runner_up() < 0) return std::nullopt;
     return floor.list()[static_cast<std::size_t>(floor.runner_up())].resource;
   }

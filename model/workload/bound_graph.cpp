@@ -171,7 +171,8 @@ void lay_out(const OperatorGraph& graph, BoundGraph& bound) {
 
 /// An operator touches no more instances of a tensor than it has iterations.
 void count_crossings(BoundGraph& bound) {
-  for (const BoundOperator& op : bound.ops) {
+  for (BoundOperator& op : bound.ops) {
+    op.enters = op.leaves = false;
     for (int k = 0; k < op.input_count + op.output_count; ++k) {
       const bool in = k < op.input_count;
       const int place = in ? op.first_input + k : op.first_output + k - op.input_count;
@@ -179,6 +180,7 @@ void count_crossings(BoundGraph& bound) {
       const BoundTensor& tensor = bound.tensors[static_cast<std::size_t>(use.tensor)];
       const bool leaves = tensor.role == TensorRole::output || tensor.role == TensorRole::state;
       use.crossing = (in ? enters(tensor) : leaves && !use.again) ? std::min(tensor.copies, op.times) : 0;
+      (in ? op.enters : op.leaves) |= use.crossing > 0;
     }
   }
 }

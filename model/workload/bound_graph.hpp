@@ -54,6 +54,8 @@ struct BoundOperator {
   CopyPath path = CopyPath::d2d;
   Access access = Access::regular;
   ConvAlgorithm algorithm = ConvAlgorithm::any;
+  bool enters = false;  ///< some input of it enters the graph by it
+  bool leaves = false;  ///< some output leaves it
   double times = 1;
   int repeat = -1;
   int first_input = 0, input_count = 0;

@@ -25,7 +25,7 @@ TEST_SUITE("whatif") {
     CHECK(floor_ratio(s, {"peak*=2"}) == doctest::Approx(1));              // 100 ms
     CHECK(floor_ratio(s, {"bandwidth=500GB/s"}) == doctest::Approx(0.5));  // 200 ms
     const Whatif tie = testing::ask(s, {"bytes=20GB"});
-    CHECK(tie.after.evaluation.floors.ops.front().cold.tie());
+    CHECK(floor_in(tie.after, 0).tie());
     CHECK(tie.changes.front().break_even.found->within);
   }
 

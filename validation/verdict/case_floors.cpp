@@ -25,12 +25,13 @@ struct Longest {
 Bytes beyond(Bytes amount, Bytes kept) { return std::max(Bytes(0), amount - kept); }
 
 /// Kernels one after another, whatever is on chip before each: S_keep (model/floor).
-Longest serial_any(const GraphFloors& floors, Proof proof) {
+Longest serial_any(const GraphFloors& floors, const Machine& machine, Proof proof) {
   Seconds sum(0);
   Longest largest;
   for (const OperatorFloors& op : floors.ops) {
     Longest longest;
-    for (const Term& term : op.any.list()) {
+    const Floor any = floor_of(op.demand, machine.rates, machine.chip, Residency::any_keep);
+    for (const Term& term : any.list()) {
       if (proves(*term.rate, proof)) longest.consider(term.time, term.resource);
     }
     sum += longest.time * op.times;
@@ -62,7 +63,7 @@ Longest any_residency(const GraphFloors& floors, const Machine& machine, KernelS
                       Proof proof) {
   const Longest fused = fused_any(floors, machine, proof);
   if (schedule != KernelSchedule::serial) return fused;
-  const Longest serial = serial_any(floors, proof);
+  const Longest serial = serial_any(floors, machine, proof);
   return serial.time > fused.time ? serial : fused;
 }
 
@@ -83,7 +84,9 @@ std::vector<LimitTerm> cold_terms(const GraphFloors& floors, const Machine& mach
                                   KernelSchedule schedule) {
   std::vector<LimitTerm> terms;
   if (floors.ops.size() == 1 && floors.ops.front().times == 1) {
-    for (const Term& term : floors.ops.front().cold.list()) {
+    const Floor cold = floor_of(floors.ops.front().demand, machine.rates, machine.chip,
+                                Residency::cold);
+    for (const Term& term : cold.list()) {
       terms.push_back(limit_term(term.resource, term.amount, *term.rate, term.time));
     }
   } else {
