@@ -49,17 +49,30 @@ bool memory_known(const OnChip& chip, Residency residency) {
   return residency == Residency::any_keep ? chip.keep_known : chip.all_known;
 }
 
-Bytes beyond(Bytes amount, Bytes kept) { return std::max(Bytes(0), amount - kept); }
+/// By way of doubles, which a compiler compares without a branch.
+Bytes beyond(Bytes amount, Bytes kept) {
+  return Bytes(std::max(0.0, (amount - kept).in_base_units()));
+}
+
+}  // namespace
+
+namespace {
+
+Bytes cold_bytes(const Demand& demand) {
+  return std::max(demand.hbm_read + demand.hbm_write, demand.hbm_least_total);
+}
+
+/// What cannot have been on chip, nor stay there.
+Bytes warm_bytes(const Demand& demand, const OnChip& chip, Bytes kept) {
+  const Bytes two_sided = beyond(demand.hbm_read, kept) + beyond(demand.hbm_write, kept);
+  return std::max(two_sided, beyond(demand.hbm_least_total, chip.all));
+}
 
 }  // namespace
 
 Bytes hbm_bytes(const Demand& demand, const OnChip& chip, Residency residency) {
-  if (residency == Residency::cold) {
-    return std::max(demand.hbm_read + demand.hbm_write, demand.hbm_least_total);
-  }
-  const Bytes kept = residency == Residency::any_keep ? chip.keep : chip.all;
-  const Bytes two_sided = beyond(demand.hbm_read, kept) + beyond(demand.hbm_write, kept);
-  return std::max(two_sided, beyond(demand.hbm_least_total, chip.all));
+  if (residency == Residency::cold) return cold_bytes(demand);
+  return warm_bytes(demand, chip, residency == Residency::any_keep ? chip.keep : chip.all);
 }
 
 namespace {
@@ -102,10 +115,12 @@ Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Res
 
 namespace {
 
-void consider(Amount amount, const Rate& rate, Limit& limit) {
-  if (!(amount > Amount())) return;
+/// Returns the term's time.
+inline Seconds consider(Amount amount, const Rate& rate, Limit& limit) {
+  if (!(amount > Amount())) return Seconds(0);
   const Term term{rate.via, amount, &rate, time_at(amount, rate)};
   if (limit.none() || comes_first(term, limit.longest)) limit.longest = term;
+  return term.time;
 }
 
 /// Work is the same wherever the operands are. A kernel by numbers does not say what of its bytes
@@ -120,8 +135,7 @@ void fill_work(const Rates& rates, OperatorFloors& op) {
     } else if (unit == Unit::memory) {
       by_numbers = &entry;
     } else if (unit != Unit::l1_port) {
-      consider(entry.amount, rate, op.cold);
-      op.any_overlapped = std::max(op.any_overlapped, time_at(entry.amount, rate));
+      op.any_overlapped = std::max(op.any_overlapped, consider(entry.amount, rate, op.cold));
     }
   }
   op.any = op.cold;
@@ -154,9 +168,9 @@ void fill_floors(const Rates& rates, const OnChip& chip, OperatorFloors& op) {
                   port_amount(amount, rates, chip, Residency::any_all)},
                  rates[{Unit::l1_port}], op);
   }
-  fill_traffic({hbm_amount(demand, chip, Residency::cold),
-                hbm_amount(demand, chip, Residency::any_keep),
-                hbm_amount(demand, chip, Residency::any_all)},
+  fill_traffic({Amount(cold_bytes(demand)),
+                chip.keep_known ? Amount(warm_bytes(demand, chip, chip.keep)) : Amount(),
+                chip.all_known ? Amount(warm_bytes(demand, chip, chip.all)) : Amount()},
                hbm, op);
 }
 
