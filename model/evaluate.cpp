@@ -92,10 +92,7 @@ bool reevaluate(const Machine& machine, std::span<const double> symbol_values,
                 const Touched& touched, Evaluation& e) {
   if (!rebind(e.graph, symbol_values, touched, e.bound)) return false;
   graph_floors(e.bound, machine.rates, machine.chip, touched.demands, e.floors);
-  const bool served = std::all_of(touched.demands.begin(), touched.demands.end(), [&](int op) {
-    return e.floors.ops[static_cast<std::size_t>(op)].served;
-  });
-  if (!served) return false;
+  if (!e.floors.served) return false;
   if (!e.uniform) return true;
   e.bound.routing = Routing::uniform;
   graph_floors(e.bound, machine.rates, machine.chip, touched.demands, *e.uniform);

@@ -176,7 +176,7 @@ void fill_demand(const BoundGraph& graph, const BoundOperator& op, const OnChip&
   const OperatorView view(graph, op);
   compulsory_traffic(view, chip, reads, demand);
   arithmetic(view, chip, demand);
-  apply_overrides(view, demand);
+  if (op.overridden) apply_overrides(view, demand);
   if (read_by_units(op.kind)) demand.add({Unit::l1_port}, Amount(demand.hbm_read));
 }
 

@@ -18,16 +18,14 @@ namespace floorline {
 
 namespace {
 
-double width(const BoundTensor& tensor) { return storage_bits(tensor.dtype) / 8.0; }
-
 Bytes finite_memory_bound(const OperatorView& op, const OnChip& chip, Flops flops) {
   if (!chip.all_known || op.input_count() < 2 || op.output_count() < 1) return Bytes(0);
   if (op.op().sparse) return Bytes(0);  // fewer products than F says
   const double s = chip.all.in_base_units();
-  double weight_width = width(op.input(1));
+  double weight_width = op.input(1).width;
   for (int i = 2; i < op.input_count(); ++i)
-    weight_width = std::min(weight_width, width(op.input(i)));
-  const double widths = width(op.input(0)) * weight_width * width(op.output(0));
+    weight_width = std::min(weight_width, op.input(i).width);
+  const double widths = op.input(0).width * weight_width * op.output(0).width;
   const double batch = std::max(1.0, op.key(Key::batch, 1));
   const double least = flops.in_base_units() * std::sqrt(widths / s) - 2 * s * batch;
   return Bytes(std::max(0.0, least));

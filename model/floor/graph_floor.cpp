@@ -71,6 +71,7 @@ void sum_operators(const OnChip& chip, GraphFloors& result) {
   clear(sum);
   ResidencyTimes serial;
   bool proven = true;
+  bool served = true;
   int* place = result.places.data();
   for (const OperatorFloors& op : result.ops) {
     const Demand& demand = op.demand;
@@ -86,9 +87,11 @@ void sum_operators(const OnChip& chip, GraphFloors& result) {
     serial.cold += op.cold.time() * times;
     serial.any += op.any.time() * times;
     proven = proven && op.cold.proven();
+    served = served && op.served;
   }
   result.serial = serial;
   result.proven = proven;
+  result.served = served;
   result.any_known = chip.all_known;
 }
 
@@ -196,7 +199,7 @@ void critical_path_floors(const BoundGraph& graph, const Rates& rates, const Sum
 
 void GraphDemand::add(ResourceId id, Amount amount, int& place) {
   const auto here = [&](int i) { return entries[static_cast<std::size_t>(i)].resource == id; };
-  if (place < 0 || place >= count || !here(place)) {
+  if (place >= count || !here(place)) {
     place = 0;
     while (place < count && !here(place)) ++place;
     if (place == kCapacity) return;  // one resource fewer: a weaker floor
@@ -218,7 +221,7 @@ void prepare(const BoundGraph& graph, GraphFloors& result) {
       if (enters(graph.tensors[static_cast<std::size_t>(tensor)])) result.entries.push_back(use);
     }
   }
-  result.places.assign(graph.ops.size() * Demand::kCapacity, -1);
+  result.places.assign(graph.ops.size() * Demand::kCapacity, 0);
   result.entering.assign(graph.uses.size(), Bytes(0));
   result.leaving.assign(graph.ops.size(), Bytes(0));
   result.read.assign(graph.tensors.size(), Bytes(0));

@@ -36,8 +36,8 @@ struct GraphDemand {
   /// `place`: where it was the last time, and now is.
   void add(ResourceId id, Amount amount, int& place);
   void add(ResourceId id, Amount amount) {
-    int nowhere = -1;
-    add(id, amount, nowhere);
+    int first = 0;
+    add(id, amount, first);
   }
 };
 
@@ -50,6 +50,7 @@ struct GraphFloors {
   ResourceId serial_binding;  ///< with the largest share of the serial cold floor
   ResourceId fused_binding;   ///< of the fused cold floor
   bool proven = true;
+  bool served = true;     ///< every operator finds the rates that it needs
   bool any_known = true;  ///< caches known, so that any-residency floors have a memory term
 
   /// Every operator waits for the one before it, whatever they take: known from the graph alone.

@@ -32,26 +32,23 @@ bool measure_size(const OperatorGraph& graph, std::span<const double> values, st
   return is_size(bound.sizes[i]);
 }
 
-/// Elements of a tensor from the sizes that were measured; false when it is too large.
-bool fill_tensor(std::span<const int> dims, std::span<const double> sizes, BoundTensor& tensor) {
-  double elements = 1;
-  double size = 1;
-  for (const int dim : dims) {
-    size = sizes[static_cast<std::size_t>(dim)];
-    elements *= size;
+/// From the sizes that were measured; false when it has too many elements.
+bool fill_shape(std::size_t i, BoundGraph& bound) {
+  BoundShape& shape = bound.shapes[i];
+  shape.elements = shape.last_dim = 1;
+  for (int k = shape.first_dim; k < shape.first_dim + shape.dim_count; ++k) {
+    shape.last_dim = bound.sizes[static_cast<std::size_t>(bound.dims[static_cast<std::size_t>(k)])];
+    shape.elements *= shape.last_dim;
   }
-  tensor.elements = elements;
-  tensor.last_dim = size;
-  tensor.bytes = Bytes(elements * tensor.width);
-  return elements <= kLargestWhole;
+  return shape.elements <= kLargestWhole;
 }
 
-bool fill_tensor(std::size_t i, BoundGraph& bound) {
+void fill_tensor(std::size_t i, BoundGraph& bound) {
   BoundTensor& tensor = bound.tensors[i];
-  const std::span<const int> dims(bound.dims);
-  return fill_tensor(dims.subspan(static_cast<std::size_t>(tensor.first_dim),
-                                  static_cast<std::size_t>(tensor.dim_count)),
-                     bound.sizes, tensor);
+  const BoundShape& shape = bound.shapes[static_cast<std::size_t>(tensor.shape)];
+  tensor.elements = shape.elements;
+  tensor.last_dim = shape.last_dim;
+  tensor.bytes = Bytes(shape.elements * tensor.width);
 }
 
 double copies_of(const Tensor& tensor, double times) {
@@ -70,6 +67,8 @@ bool refill_operator(const Operator& op, std::span<const double> values, BoundOp
   }
   bound.stated_work = Flops(op.stated_work ? op.stated_work->evaluate(values) : -1);
   bound.stated_traffic = Bytes(op.stated_traffic ? op.stated_traffic->evaluate(values) : -1);
+  bound.overridden = op.stated_work || op.stated_traffic || bound.work_scale != 1 ||
+                     bound.traffic_scale != 1;
   return fine && bound.stated_work >= Flops(-1) && bound.stated_traffic >= Bytes(-1);
 }
 
@@ -125,19 +124,26 @@ BoundOperator laid_out(const Operator& op, BoundGraph& bound) {
 /// The shapes as lists of distinct sizes: a graph has few, each is evaluated once.
 void lay_out_shapes(const OperatorGraph& graph, BoundGraph& bound) {
   std::map<std::string_view, int> known;
+  std::map<std::vector<int>, int> known_shapes;
   bound.tensors.resize(graph.tensors.size());
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const Tensor& tensor = graph.tensors[t];
     BoundTensor& b = bound.tensors[t];
     b.role = tensor.role;
-    b.first_dim = static_cast<int>(bound.dims.size());
-    b.dim_count = static_cast<int>(tensor.shape.size());
+    std::vector<int> dims;
     for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
       const int next = static_cast<int>(bound.size_places.size());
       const auto [at, is_new] = known.try_emplace(tensor.shape[d].text(), next);
       if (is_new) bound.size_places.push_back({static_cast<int>(t), static_cast<int>(d)});
-      bound.dims.push_back(at->second);
+      dims.push_back(at->second);
     }
+    const int next = static_cast<int>(bound.shapes.size());
+    const auto [at, is_new] = known_shapes.try_emplace(dims, next);
+    b.shape = at->second;
+    if (!is_new) continue;
+    bound.shapes.push_back(
+        {0, 1, static_cast<int>(bound.dims.size()), static_cast<int>(dims.size())});
+    bound.dims.insert(bound.dims.end(), dims.begin(), dims.end());
   }
   bound.sizes.resize(bound.size_places.size());
 }
@@ -245,10 +251,11 @@ bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values, B
   for (std::size_t i = 0; i < bound.sizes.size(); ++i) {
     fine = measure_size(graph, symbol_values, i, bound) && fine;
   }
+  for (std::size_t i = 0; i < bound.shapes.size(); ++i) fine = fill_shape(i, bound) && fine;
   for (std::size_t t = 0; t < bound.tensors.size(); ++t) {
     bound.tensors[t].dtype = graph.tensors[t].dtype;
     bound.tensors[t].width = storage_bits(graph.tensors[t].dtype) / 8.0;
-    fine = fill_tensor(t, bound) && fine;
+    fill_tensor(t, bound);
   }
   each_operator(graph, bound, [&](const Operator& op, BoundOperator& b) {
     fine = fill_operator(op, symbol_values, b) && fine;
@@ -308,6 +315,13 @@ Touched touched_by(const OperatorGraph& graph, const BoundGraph& bound,
       changes[t] = changes[t] || uses_any(dim, slots);
     if (changes[t]) touched.tensors.push_back(static_cast<int>(t));
   }
+  std::vector<bool> moves(bound.shapes.size(), false);
+  for (const int t : touched.tensors) {
+    const int shape = bound.tensors[static_cast<std::size_t>(t)].shape;
+    if (moves[static_cast<std::size_t>(shape)]) continue;
+    moves[static_cast<std::size_t>(shape)] = true;
+    touched.shapes.push_back(shape);
+  }
   std::vector<bool> repeats(graph.repeats.size(), false);
   for (std::size_t r = 0; r < graph.repeats.size(); ++r) {
     repeats[r] = uses_any(graph.repeats[r].times, slots);
@@ -337,8 +351,9 @@ bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values,
   bool fine = true;
   for (const int i : touched.sizes)
     fine = measure_size(graph, symbol_values, static_cast<std::size_t>(i), bound) && fine;
-  for (const int t : touched.tensors)
-    fine = fill_tensor(static_cast<std::size_t>(t), bound) && fine;
+  for (const int i : touched.shapes)
+    fine = fill_shape(static_cast<std::size_t>(i), bound) && fine;
+  for (const int t : touched.tensors) fill_tensor(static_cast<std::size_t>(t), bound);
   for (const int o : touched.ops) {
     const auto i = static_cast<std::size_t>(o);
     with_parts(graph.ops[i], bound.ops[i], bound, [&](const Operator& op, BoundOperator& b) {

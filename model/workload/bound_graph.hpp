@@ -20,7 +20,7 @@ struct BoundTensor {
   Bytes bytes{0};     ///< elements × storage bits / 8
   double copies = 1;  ///< distinct instances over all iterations of its repeat block
   double width = 0;   ///< bytes of an element
-  int first_dim = 0, dim_count = 0;  ///< in BoundGraph::dims
+  int shape = 0;      ///< in BoundGraph::shapes
   Precision dtype = Precision::none;
   TensorRole role = TensorRole::intermediate;
   int producer = -1;  ///< operator index, -1: none
@@ -35,6 +35,13 @@ inline bool enters(const BoundTensor& tensor) {
 struct SizePlace {
   int tensor = 0;
   int dim = 0;
+};
+
+/// Tensors of the same sizes in the same order have one.
+struct BoundShape {
+  double elements = 0;
+  double last_dim = 1;
+  int first_dim = 0, dim_count = 0;  ///< in BoundGraph::dims
 };
 
 /// One use of a tensor by an operator. A tensor named twice by one operator is read once.
@@ -66,6 +73,7 @@ struct BoundOperator {
   Bytes stated_traffic{-1};
   double work_scale = 1;
   double traffic_scale = 1;
+  bool overridden = false;  ///< work or traffic is stated or scaled
   std::array<double, kKeyCount> attributes{};  ///< NaN when absent
 };
 
@@ -84,6 +92,7 @@ struct BoundGraph {
   std::vector<double> sizes;           ///< each distinct size that some shape has
   std::vector<SizePlace> size_places;  ///< by size
   std::vector<int> dims;               ///< of all shapes: their sizes
+  std::vector<BoundShape> shapes;
   std::vector<BoundTensor> tensors;
   std::vector<BoundOperator> ops;
   std::vector<BoundOperator> parts;  ///< of all fused operators
@@ -111,6 +120,7 @@ struct BoundGraph {
 /// than they have to.
 struct Touched {
   std::vector<int> sizes;
+  std::vector<int> shapes;
   std::vector<int> tensors;
   std::vector<int> ops;      ///< whose keys or stated amounts depend on them
   std::vector<int> repeats;  ///< whose number of iterations does
