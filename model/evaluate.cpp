@@ -76,7 +76,10 @@ Evaluation evaluate_numbers(Flops flops, Bytes bytes, const Rates& rates) {
   floors.serial = floors.critical_path = floors.fused = {op.cold.time(), op.any.time()};
   floors.fused_proven = op.any.time();
   floors.any_known = false;
-  if (!op.cold.none()) floors.serial_binding = op.cold.resource();
+  if (!op.cold.none()) {
+    floors.serial_binding = op.cold.resource();
+    floors.bound_by.add(op.cold.resource(), Amount(op.cold.time()));
+  }
   floors.fused_binding = floors.serial_binding;
   return evaluation;
 }

@@ -27,8 +27,10 @@ Bytes finite_memory_bound(const OperatorView& op, const OnChip& chip, Flops flop
     weight_width = std::min(weight_width, op.input(i).width);
   const double widths = op.input(0).width * weight_width * op.output(0).width;
   const double batch = std::max(1.0, op.key(Key::batch, 1));
-  const double least = flops.in_base_units() * std::sqrt(widths / s) - 2 * s * batch;
-  return Bytes(std::max(0.0, least));
+  const double work = flops.in_base_units();
+  const double kept = 2 * s * batch;
+  if (work * work * widths <= kept * kept * s) return Bytes(0);  // spares the root
+  return Bytes(std::max(0.0, work * std::sqrt(widths / s) - kept));
 }
 
 }  // namespace

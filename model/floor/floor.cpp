@@ -15,15 +15,17 @@ Seconds time_at(Amount amount, const Rate& rate) {
   return rate.has_ceiling ? amount / rate.ceiling : amount / rate.nominal;
 }
 
-bool equal_times(Seconds a, Seconds b) {
+/// By how much `a` is longer, 0 at a tie.
+double longer_by(Seconds a, Seconds b) {
   const double x = a.in_base_units();
   const double y = b.in_base_units();
-  return std::abs(x - y) <= kTieTolerance * std::max(x, y);
+  return std::abs(x - y) <= kTieTolerance * std::max(x, y) ? 0 : x - y;
 }
+bool equal_times(Seconds a, Seconds b) { return longer_by(a, b) == 0; }
 
 bool comes_first(const Term& a, const Term& b) {
-  if (equal_times(a.time, b.time)) return a.resource < b.resource;
-  return a.time > b.time;
+  const double longer = longer_by(a.time, b.time);
+  return longer == 0 ? a.resource < b.resource : longer > 0;
 }
 
 /// The longest of the list binds; of equal ones the first by resource.
@@ -115,39 +117,49 @@ Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Res
 
 namespace {
 
-/// Returns the term's time.
+/// Takes the term if it is longer; of equal ones the first by resource stays. Returns its time.
 inline Seconds consider(Amount amount, const Rate& rate, Limit& limit) {
   if (!(amount > Amount())) return Seconds(0);
-  const Term term{rate.via, amount, &rate, time_at(amount, rate)};
-  if (limit.none() || comes_first(term, limit.longest)) limit.longest = term;
-  return term.time;
+  const Seconds time = time_at(amount, rate);
+  const double longer = longer_by(time, limit.longest);
+  const bool first = longer > 0 || (longer == 0 && !limit.none() && rate.via < limit.rate->via);
+  if (first) limit = {time, amount, &rate};
+  return time;
 }
+
+struct Limits {
+  Limit cold;
+  Limit any;
+  Seconds overlapped{0};
+  bool served = true;
+};
 
 /// Work is the same wherever the operands are. A kernel by numbers does not say what of its bytes
 /// crosses HBM.
-void fill_work(const Rates& rates, OperatorFloors& op) {
+inline void add_work(const Demand& demand, const Rates& rates, Limits& limits) {
   const DemandEntry* by_numbers = nullptr;
-  for (const DemandEntry& entry : op.demand.list()) {
+  for (const DemandEntry& entry : demand.list()) {
     const Unit unit = entry.resource.unit;
     const Rate& rate = rates[entry.resource];
     if (!rate.known) {
-      op.served = op.served && !cannot_do_without(unit);
+      limits.served = limits.served && !cannot_do_without(unit);
     } else if (unit == Unit::memory) {
       by_numbers = &entry;
     } else if (unit != Unit::l1_port) {
-      op.any_overlapped = std::max(op.any_overlapped, consider(entry.amount, rate, op.cold));
+      limits.overlapped = std::max(limits.overlapped, consider(entry.amount, rate, limits.cold));
     }
   }
-  op.any = op.cold;
-  if (by_numbers != nullptr) consider(by_numbers->amount, rates[{Unit::memory}], op.cold);
+  limits.any = limits.cold;
+  if (by_numbers != nullptr) consider(by_numbers->amount, rates[{Unit::memory}], limits.cold);
 }
 
 /// What crosses a level that residency spares.
-void fill_traffic(const std::array<Amount, 3>& amounts, const Rate& rate, OperatorFloors& op) {
+inline void add_traffic(const std::array<Amount, 3>& amounts, const Rate& rate, Limits& limits) {
   if (!rate.known) return;
-  consider(amounts[0], rate, op.cold);
-  consider(amounts[1], rate, op.any);
-  op.any_overlapped = std::max(op.any_overlapped, time_at(amounts[2], rate));
+  consider(amounts[0], rate, limits.cold);
+  consider(amounts[1], rate, limits.any);
+  if (amounts[2] > Amount())
+    limits.overlapped = std::max(limits.overlapped, time_at(amounts[2], rate));
 }
 
 }  // namespace
@@ -156,22 +168,25 @@ void fill_floors(const Rates& rates, const OnChip& chip, OperatorFloors& op) {
   const Demand& demand = op.demand;
   const Rate& hbm = rates[{Unit::hbm}];
   const bool moves = demand.hbm_read + demand.hbm_write > Bytes(0);
-  op.cold.longest = Term{};
-  op.any_overlapped = Seconds(0);
-  op.memory_unknown = moves && !chip.keep_known;
-  op.served = hbm.known || !moves;
-  fill_work(rates, op);
+  Limits limits;
+  limits.served = hbm.known || !moves;
+  add_work(demand, rates, limits);
   if (demand.count > 0 && demand.list().back().resource.unit == Unit::l1_port) {
     const Amount amount = demand.list().back().amount;
-    fill_traffic({port_amount(amount, rates, chip, Residency::cold),
-                  port_amount(amount, rates, chip, Residency::any_keep),
-                  port_amount(amount, rates, chip, Residency::any_all)},
-                 rates[{Unit::l1_port}], op);
+    add_traffic({port_amount(amount, rates, chip, Residency::cold),
+                 port_amount(amount, rates, chip, Residency::any_keep),
+                 port_amount(amount, rates, chip, Residency::any_all)},
+                rates[{Unit::l1_port}], limits);
   }
-  fill_traffic({Amount(cold_bytes(demand)),
-                chip.keep_known ? Amount(warm_bytes(demand, chip, chip.keep)) : Amount(),
-                chip.all_known ? Amount(warm_bytes(demand, chip, chip.all)) : Amount()},
-               hbm, op);
+  add_traffic({Amount(cold_bytes(demand)),
+               chip.keep_known ? Amount(warm_bytes(demand, chip, chip.keep)) : Amount(),
+               chip.all_known ? Amount(warm_bytes(demand, chip, chip.all)) : Amount()},
+              hbm, limits);
+  op.cold = limits.cold;
+  op.any = limits.any;
+  op.any_overlapped = limits.overlapped;
+  op.memory_unknown = moves && !chip.keep_known;
+  op.served = limits.served;
 }
 
 int Floor::runner_up() const {

@@ -75,14 +75,17 @@ struct Floor {
 /// The longest of an operator's terms: its floor without the list of the others, which floor_of()
 /// gives to who wants it.
 struct Limit {
-  Term longest;  ///< without a rate: no work at all
+  Seconds longest{0};
+  Amount amount;
+  const Rate* rate = nullptr;  ///< null: no work at all
 
-  [[nodiscard]] Seconds time() const { return longest.time; }
-  [[nodiscard]] bool none() const { return longest.rate == nullptr; }
-  [[nodiscard]] ResourceId resource() const { return longest.resource; }
+  [[nodiscard]] Seconds time() const { return longest; }
+  [[nodiscard]] bool none() const { return rate == nullptr; }
+  [[nodiscard]] ResourceId resource() const { return rate->via; }
+  [[nodiscard]] Term term() const { return {rate->via, amount, rate, longest}; }
   /// False: the binding rate has no ceiling, or is best_seen.
-  [[nodiscard]] bool proven() const { return none() || longest.rate->proves(); }
-  [[nodiscard]] bool provisional() const { return !none() && longest.rate->provisional; }
+  [[nodiscard]] bool proven() const { return none() || rate->proves(); }
+  [[nodiscard]] bool provisional() const { return !none() && rate->provisional; }
 };
 
 struct OperatorFloors {

@@ -26,8 +26,9 @@ void scale_entering(const BoundGraph& graph, const OnChip& chip, const BoundOper
   }
   // Reads over what the tensors alone would say: 1 but for copies, collectives and stated bytes.
   const double scale = all_read > Bytes(0) ? demand.hbm_read / all_read : 0;
-  for (std::size_t k = 0; k < uses.size(); ++k)
-    entering[k] = entering[k] * scale * uses[k].crossing;
+  for (std::size_t k = 0; k < uses.size(); ++k) {
+    if (uses[k].crossing > 0) entering[k] = entering[k] * scale * uses[k].crossing;
+  }
 }
 
 /// Outputs and state that it writes.
@@ -69,10 +70,12 @@ void clear(GraphDemand& demand) {
 void sum_operators(const OnChip& chip, GraphFloors& result) {
   GraphDemand& sum = result.sum;
   clear(sum);
+  clear(result.bound_by);
   ResidencyTimes serial;
   bool proven = true;
   bool served = true;
   int* place = result.places.data();
+  int* bound_place = result.bound_places.data();
   for (const OperatorFloors& op : result.ops) {
     const Demand& demand = op.demand;
     const double times = op.times;
@@ -84,6 +87,11 @@ void sum_operators(const OnChip& chip, GraphFloors& result) {
     sum.flops += demand.flops * times;
     sum.hbm_read += demand.hbm_read * times;
     sum.hbm_write += demand.hbm_write * times;
+    if (!op.cold.none()) {
+      const Amount time(op.cold.time() * times);
+      result.bound_by.add(op.cold.resource(), time, *bound_place);
+    }
+    ++bound_place;
     serial.cold += op.cold.time() * times;
     serial.any += op.any.time() * times;
     proven = proven && op.cold.proven();
@@ -101,8 +109,7 @@ void fused_sums(GraphFloors& result) {
   GraphDemand& fused = result.fused_demand;
   clear(fused);
   fused.flops = sum.flops;
-  for (int i = 0; i < sum.count; ++i) {
-    const DemandEntry& entry = sum.entries[static_cast<std::size_t>(i)];
+  for (const DemandEntry& entry : sum.list()) {
     if (entry.resource.unit == Unit::l1_port) continue;  // intermediates may stay in the units
     fused.entries[static_cast<std::size_t>(fused.count++)] = entry;
   }
@@ -127,8 +134,7 @@ struct SummedTimes {
 
 SummedTimes summed_times(const GraphDemand& sum, const Rates& rates) {
   SummedTimes times;
-  for (int i = 0; i < sum.count; ++i) {
-    const DemandEntry& entry = sum.entries[static_cast<std::size_t>(i)];
+  for (const DemandEntry& entry : sum.list()) {
     const Rate& rate = rates[entry.resource];
     Longest own;
     own.consider(entry.amount, rate);
@@ -221,6 +227,7 @@ void prepare(const BoundGraph& graph, GraphFloors& result) {
       if (enters(graph.tensors[static_cast<std::size_t>(tensor)])) result.entries.push_back(use);
     }
   }
+  result.bound_places.assign(graph.ops.size(), 0);
   result.places.assign(graph.ops.size() * Demand::kCapacity, 0);
   result.entering.assign(graph.uses.size(), Bytes(0));
   result.leaving.assign(graph.ops.size(), Bytes(0));
@@ -267,49 +274,19 @@ void graph_floors(const BoundGraph& graph, const Rates& rates, const OnChip& chi
   whole_floors(graph, rates, chip, result);
 }
 
-namespace {
-
-/// Adds `time` to the share of `id` in a fixed list; the last slot takes what does not fit.
-struct ShareList {
-  std::array<Share, GraphDemand::kCapacity> shares{};
-  int count = 0;
-  void add(ResourceId id, double time) {
-    for (int i = 0; i < count; ++i) {
-      if (shares[static_cast<std::size_t>(i)].resource == id) {
-        shares[static_cast<std::size_t>(i)].fraction += time;
-        return;
-      }
-    }
-    if (count < GraphDemand::kCapacity) shares[static_cast<std::size_t>(count++)] = {id, time};
-  }
-};
-
-ShareList serial_times(const GraphFloors& floors) {
-  ShareList list;
-  for (const OperatorFloors& op : floors.ops) {
-    if (op.cold.none()) continue;
-    list.add(op.cold.resource(), (op.cold.time() * op.times).in_base_units());
-  }
-  return list;
-}
-
-}  // namespace
-
 ResourceId largest_serial_resource(const GraphFloors& floors) {
-  const ShareList list = serial_times(floors);
-  Share largest{};
-  for (int i = 0; i < list.count; ++i) {
-    const Share& share = list.shares[static_cast<std::size_t>(i)];
-    if (share.fraction > largest.fraction) largest = share;
+  DemandEntry largest{};
+  for (const DemandEntry& bound : floors.bound_by.list()) {
+    if (bound.amount > largest.amount) largest = bound;
   }
   return largest.resource;
 }
 
 std::vector<Share> serial_shares(const GraphFloors& floors) {
-  const ShareList list = serial_times(floors);
-  std::vector<Share> shares(list.shares.begin(), list.shares.begin() + list.count);
   const double whole = floors.serial.cold.in_base_units();
-  for (Share& share : shares) share.fraction = whole > 0 ? share.fraction / whole : 0;
+  std::vector<Share> shares;
+  for (const DemandEntry& bound : floors.bound_by.list())
+    shares.push_back({bound.resource, whole > 0 ? bound.amount.in_base_units() / whole : 0});
   std::sort(shares.begin(), shares.end(),
             [](const Share& a, const Share& b) { return a.fraction > b.fraction; });
   return shares;

@@ -33,6 +33,9 @@ struct GraphDemand {
   Flops flops{0};
   Bytes hbm_read{0};
   Bytes hbm_write{0};
+  [[nodiscard]] std::span<const DemandEntry> list() const {
+    return {entries.data(), static_cast<std::size_t>(count)};
+  }
   /// `place`: where it was the last time, and now is.
   void add(ResourceId id, Amount amount, int& place);
   void add(ResourceId id, Amount amount) {
@@ -47,6 +50,7 @@ struct GraphFloors {
   Seconds fused_proven{0};    ///< fused, any residency, of resources with a ceiling only
   GraphDemand sum;            ///< every operator's demand, times its count
   GraphDemand fused_demand;   ///< bytes of the graph's own inputs and outputs only
+  GraphDemand bound_by;       ///< seconds of the serial cold floor, by what binds its operators
   ResourceId serial_binding;  ///< with the largest share of the serial cold floor
   ResourceId fused_binding;   ///< of the fused cold floor
   bool proven = true;
@@ -59,6 +63,7 @@ struct GraphFloors {
   std::vector<int> entries;  ///< uses that read them
   /// By operator and entry of its demand: where it was in `sum` the last time.
   std::vector<int> places;
+  std::vector<int> bound_places;  ///< by operator, likewise in `bound_by`
   std::vector<Bytes> entering;  ///< by use, of `entries` only: what enters, all iterations
   std::vector<Bytes> leaving;   ///< by operator: what leaves the graph, all iterations
 

@@ -175,7 +175,7 @@ std::vector<std::string> op_row(const BoundReport& report, std::size_t op, doubl
           i ? number_text(i->in_base_units(), 3) : "-",
           to_text(time),
           whole > 0 ? percent_text(time.in_base_units() / whole) : "-",
-          f.cold.none() ? "nothing" : words_for(f.cold.longest),
+          f.cold.none() ? "nothing" : words_for(f.cold.term()),
           runner_up_text(floor_in(report, op))};
 }
 

@@ -3,7 +3,7 @@
 //   sweep/context, batch      one symbol moves from point to point
 //   sweep/batch x context     both do
 //   sweep/points              what `floorline sweep` evaluates: tp 4 and 8, 256 batches, 256
-//   contexts, as rows
+//                             contexts, as rows; the last axis moves from point to point
 #include <benchmark/benchmark.h>
 
 #include "model/device/device_file.hpp"
@@ -45,9 +45,9 @@ BENCHMARK_CAPTURE(symbols, context, {"context"})->Name("sweep/context");
 BENCHMARK_CAPTURE(symbols, batch, {"batch"})->Name("sweep/batch");
 BENCHMARK_CAPTURE(symbols, both, {"batch", "context"})->Name("sweep/batch x context");
 
-void points(benchmark::State& state) {
-  std::vector<GridAxis> axes{GridAxis::parse("tp=4,8"), GridAxis::parse("batch=1..256:+1"),
-                             GridAxis::parse("context=1024..17344:+64")};
+void points(benchmark::State& state, std::vector<const char*> texts) {
+  std::vector<GridAxis> axes;
+  for (const char* text : texts) axes.push_back(GridAxis::parse(text));
   const ModelWorkload model{load_architecture("workloads/llama-3.1-70b.json"), {}, {}, {}};
   Sweep sweep({{}, model}, {load_device("h100_sxm", DevicePath{{"devices"}})}, {},
               Grid(std::move(axes), 1));
@@ -61,6 +61,11 @@ void points(benchmark::State& state) {
   }
   state.SetItemsProcessed(done);
 }
-BENCHMARK(points)->Name("sweep/points")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(points, context, {"tp=4,8", "batch=1..256:+1", "context=1024..17344:+64"})
+    ->Name("sweep/points, context moves")
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(points, batch, {"tp=4,8", "context=1024..17344:+64", "batch=1..256:+1"})
+    ->Name("sweep/points, batch moves")
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace

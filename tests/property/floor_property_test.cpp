@@ -150,6 +150,35 @@ TEST_SUITE("property") {
     }
   }
 
+  TEST_CASE("the limits of an operator are the longest of the terms that its floors list") {
+    const Machine machine = round_machine();
+    const auto is_longest_of = [](const Limit& limit, const Floor& floor) {
+      CHECK(limit.none() == (floor.binding < 0));
+      CHECK(limit.time() == floor.time());
+      CHECK(limit.proven() == floor.proven);
+      if (limit.none() || floor.binding < 0) return;
+      CHECK(limit.resource() == floor.binding_term().resource);
+      CHECK(limit.amount == floor.binding_term().amount);
+      CHECK(limit.rate == floor.binding_term().rate);
+    };
+    for (int seed = 0; seed < kSeeds; ++seed) {
+      CAPTURE(seed);
+      Dice dice(static_cast<std::uint64_t>(seed));
+      const OperatorGraph graph = random_graph(dice, true);
+      const OnChip chip = random_chip(dice);
+      const GraphFloors f = floors_of(graph, machine.rates, chip);
+      for (const OperatorFloors& op : f.ops) {
+        const auto floor = [&](Residency r) {
+          return floor_of(op.demand, machine.rates, chip, r);
+        };
+        is_longest_of(op.cold, floor(Residency::cold));
+        is_longest_of(op.any, floor(Residency::any_keep));
+        CHECK(op.any_overlapped == floor(Residency::any_all).time());
+        CHECK(op.memory_unknown == floor(Residency::any_keep).memory_unknown);
+      }
+    }
+  }
+
   TEST_CASE("the longest operator and the serial sum hold every operator's floor") {
     const Machine machine = round_machine();
     for (int seed = 0; seed < kSeeds; ++seed) {
