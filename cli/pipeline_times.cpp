@@ -84,6 +84,7 @@ class Resolver {
     const std::string name = !stage.device.empty() ? stage.device
                              : !by_flag.empty()    ? by_flag.front()
                                                    : file_.device;
+    if (stage.device.empty() && !by_flag.empty()) found_.flag_used = true;
     if (name.empty()) {
       error(stage, key, "needs a device: --device, `device` of the file or of the stage");
       return nullptr;
@@ -156,6 +157,7 @@ class Resolver {
     const char* key = floor.op.empty() ? "workload" : "op";
     const DeviceSpec* device = device_for(stage, key);
     if (device == nullptr) return Seconds(0);
+    found_.clocks_used = true;
     try {
       WorkloadOptions asked;
       asked.workload = floor.workload;

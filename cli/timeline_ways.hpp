@@ -26,8 +26,9 @@ struct AskedTimeline {
 /// A file with the table of a pipeline kind.
 AskedTimeline ask_pipeline_kind(const Node& document);
 
-/// A graph file or a model on one device; residency: "cold" or "any". Throws InputError.
+/// A graph file or a model on one device; residency: "cold" or "any". Throws all that is wrong,
+/// after what `wrong` holds already.
 AskedTimeline ask_operator_graph(const WorkloadOptions& workload, const DeviceOptions& device,
-                                 const std::string& residency);
+                                 const std::string& residency, Diagnostics& wrong);
 
 }  // namespace floorline
