@@ -46,6 +46,8 @@ BoundReport report_for(const BoundOptions& options) {
 /// Flags alone, before any work.
 void check_flags(const BoundOptions& options, Diagnostics& wrong) {
   check_output(options.output, wrong);
+  refuse_idle({{"--explain", options.explain && options.output.format == "csv"}},
+              "is not told in csv, which has one flat table; expected table, json or md", wrong);
   collect(wrong, [&] { check_top(options.top); });
   collect(wrong, [&] { check_measured_text(options.measured); });
 }

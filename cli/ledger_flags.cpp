@@ -37,6 +37,8 @@ void check_ledger_flags(const LedgerOptions& options, Diagnostics& wrong) {
     collect(wrong, [&] { parse_budget(options.budget, "--budget"); });
   collect(wrong, [&] { device_list(options.device); });
   check_against(options, wrong);
+  refuse_idle({{"--against", !options.against.empty() && options.output.format == "csv"}},
+              "is not told in csv, which has one scenario; expected table, json or md", wrong);
   refuse_idle(
       {{"--device-path", !options.device.device_path.empty() && options.device.device.empty()}},
       "is where --device is looked for; expected with it", wrong);

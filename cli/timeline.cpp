@@ -72,20 +72,28 @@ AskedTimeline ask_pipeline(const TimelineFlags& flags, const Node& document, Tim
   unused.throw_if_any();
   AskedTimeline asked;
   asked.pipeline = build_pipeline(pipeline, std::move(found.times));
+  for (const StageEntry& stage : pipeline.stages) asked.places.emplace(stage.name, stage.at);
   asked.report.sources = std::move(found.sources);
   asked.report.notes = std::move(found.notes);
   asked.report.devices = std::move(found.devices);
   return asked;
 }
 
-[[noreturn]] void refuse_deadlock(const TimelineFlags& flags, const Pipeline& pipeline,
+/// At the first stage of the cycle that stands in the file, with the lines of the others.
+[[noreturn]] void refuse_deadlock(const TimelineFlags& flags, const AskedTimeline& asked,
                                   const Deadlock& deadlock) {
   std::string cycle;
+  Position at = position_in(flags.file);
   for (const Deadlock::Link& link : deadlock.cycle) {
-    cycle += (cycle.empty() ? "" : "; ") + pipeline.stages[index_of(link.stage)].name + " (item " +
+    const std::string& name = asked.pipeline.stages[index_of(link.stage)].name;
+    const auto place = asked.places.find(name);
+    const bool known = place != asked.places.end() && place->second.line != 0;
+    if (known && at.line == 0) at = place->second;
+    cycle += (cycle.empty() ? "" : "; ") + name +
+             (known ? " of line " + std::to_string(place->second.line) : "") + " (item " +
              std::to_string(link.item) + ") waits for " + link.waits_for;
   }
-  throw InputError(Diagnostic{position_in(flags.file), "",
+  throw InputError(Diagnostic{at, "",
                               "deadlock: " + shortened(cycle, 2000) +
                                   "; expected a larger buffer, or a distance above 0 somewhere on "
                                   "the way"});
@@ -109,7 +117,7 @@ void check_flags(const TimelineFlags& flags, Diagnostics& wrong) {
 int show(const TimelineFlags& flags, AskedTimeline asked, OutputFiles& files) {
   const Format format = format_of(flags.output);
   Schedule schedule = make_schedule(asked.pipeline);
-  if (schedule.deadlock) refuse_deadlock(flags, asked.pipeline, *schedule.deadlock);
+  if (schedule.deadlock) refuse_deadlock(flags, asked, *schedule.deadlock);
   if (asked.after) {
     for (TimelineFact& fact : asked.after(asked.pipeline, schedule))
       asked.report.facts.push_back(std::move(fact));

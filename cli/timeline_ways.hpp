@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Node;
 struct AskedTimeline {
   Pipeline pipeline;
   TimelineReport report;
+  std::map<std::string, Position> places{};  ///< of stages in the file, by name
   /// Answers that need the schedule; may be empty.
   std::function<std::vector<TimelineFact>(const Pipeline&, const Schedule&)> after;
 };

@@ -221,6 +221,8 @@ WhatifInputs inputs_of(const WhatifOptions& options) {
 WhatifQuestion read_flags(const WhatifOptions& options, Diagnostics& wrong) {
   WhatifQuestion question;
   collect(wrong, [&] { format_of(options.output); });
+  refuse_idle({{"--explain", options.explain && options.output.format == "csv"}},
+              "is not told in csv, which has one flat table; expected table, json or md", wrong);
   collect(wrong, [&] { check_top(options.top); });
   collect(wrong, [&] { check_emit(options); });
   collect(wrong, [&] { check_record(options); });
@@ -254,7 +256,8 @@ int whatif(const WhatifOptions& options) {
   if (!options.emit.empty()) files->put("--emit", emitted_graph(options, result));
   if (!options.record.empty()) files->put("--record", hypothesis_text(options));
   files->finish(document, options.output);
-  return result.measured && result.measured->impossible ? 1 : 0;
+  const bool point = result.line && !result.line->impossible.empty();
+  return point || (result.measured && result.measured->impossible) ? 1 : 0;
 }
 
 /// One value each, so that a repeated flag never swallows the WORKLOAD behind it.

@@ -69,6 +69,9 @@ std::optional<std::invoke_result_t<F>> collected(Diagnostics& diagnostics, F&& r
 /// A position for text that did not come from a file, such as "command line".
 Position position_in(std::string_view file, std::uint32_t line = 0, std::uint32_t column = 0);
 
+/// What is wrong with a name that is given to something (blank, control characters), or "".
+std::string wrong_name(std::string_view name);
+
 /// At most `max_bytes` of the text, cut between characters, and "..." after a cut.
 std::string shortened(std::string_view text, std::size_t max_bytes);
 
