@@ -25,10 +25,6 @@ struct BoundOptions {
   bool explain = false;
 };
 
-[[noreturn]] void refuse(const char* flag, const std::string& why) {
-  throw InputError(Diagnostic{position_in("command line"), flag, why});
-}
-
 int exit_status(const std::optional<Measured>& measured) {
   return measured && measured->verdict == MeasuredVerdict::impossible ? 1 : 0;
 }
@@ -47,8 +43,22 @@ BoundReport report_for(const BoundOptions& options) {
   return report;
 }
 
+/// Flags alone, before any work.
+void check_flags(const BoundOptions& options, Diagnostics& wrong) {
+  check_output(options.output, wrong);
+  refuse_idle({{"--explain", options.explain && options.output.format == "csv"}},
+              "is not told in csv, which has one flat table; expected table, json or md", wrong);
+  collect(wrong, [&] { check_top(options.top); });
+  collect(wrong, [&] { check_measured_text(options.measured); });
+}
+
 int bound_by_numbers(const BoundOptions& options) {
-  const KernelNumbers kernel = read_numbers(options.numbers, options.workload, options.device);
+  Diagnostics wrong;
+  check_flags(options, wrong);
+  const auto read = collected(
+      wrong, [&] { return read_numbers(options.numbers, options.workload, options.device); });
+  wrong.throw_if_any();
+  const KernelNumbers& kernel = *read;
   BoundReport report = report_for(options);
   report.numbers = rates_of(kernel);
   report.inputs.numbers = json_of(kernel);
@@ -58,16 +68,14 @@ int bound_by_numbers(const BoundOptions& options) {
 }
 
 int bound(const BoundOptions& options) {
-  if (options.top < 0) refuse("--top", "expected a number of rows above zero");
-  format_of(options.output);  // a bad flag is told before any work
   if (options.numbers.given()) return bound_by_numbers(options);
-  const Subject subject = read_subject(options.workload);
-  const std::vector<std::string> devices = device_list(options.device);
-  if (devices.empty())
-    refuse("--device", "missing; expected a device (floorline devices lists them)");
-  if (devices.size() > 1)
-    refuse("--device", "bound takes one device; floorline compare takes several");
-  const Machine machine = load_machine(devices.front(), options.device, subject);
+  Diagnostics wrong;
+  check_flags(options, wrong);
+  const auto asked =
+      read_question(options.workload, options.device,
+                    "bound takes one device; floorline compare takes several", wrong);
+  const Subject& subject = asked.subject;
+  const Machine& machine = asked.machine;
   const SubjectResult result = evaluate(subject, machine);
   BoundReport report = report_for(options);
   report.inputs.workload = subject.workload;

@@ -109,21 +109,43 @@ void set_limits(const CalibrateOptions& o, const Machine& machine, LineReport& r
   }
 }
 
+/// Flags alone, before any work.
+AmountKind check_flags(const CalibrateOptions& o, Diagnostics& wrong) {
+  check_output(o.output, wrong);
+  const Position at = position_in("command line");
+  if (o.line.empty()) wrong.add(at, "--line", "missing; expected a CSV file of sizes and times");
+  if (o.time.empty() == o.rate.empty())
+    wrong.add(at, "--time", "expected one of --time and --rate: the column that was measured");
+  if (o.device.device.empty()) {
+    const char* why = "is of a device; expected with --device";
+    refuse_idle(
+        {{"--resource", !o.resource.empty()}, {"--device-path", !o.device.device_path.empty()}},
+        why, wrong);
+    refuse_clocks(o.device, why, wrong);
+  }
+  return collected(wrong, [&] { return kind_of(o.x); }).value_or(AmountKind::bytes);
+}
+
+std::optional<Machine> machine_asked(const CalibrateOptions& o, Diagnostics& wrong) {
+  if (o.device.device.empty()) return std::nullopt;
+  return collected(wrong, [&] {
+    return load_machine(one_device(o.device, "expected one device"), o.device, {});
+  });
+}
+
 int calibrate(const CalibrateOptions& o) {
-  format_of(o.output);
-  if (o.line.empty()) refuse("--line", "missing; expected a CSV file of sizes and times");
+  Diagnostics wrong;
+  const AmountKind kind = check_flags(o, wrong);
+  std::optional<Machine> machine = machine_asked(o, wrong);
+  wrong.throw_if_any();
   LineReport report;
   report.file = o.line;
-  report.kind = kind_of(o.x);
+  report.kind = kind;
   report.measured = o.time.empty() ? o.rate : o.time;
   report.points =
       line_points(CsvTable::read(o.line),
                   {report.kind, o.column.empty() ? o.x : o.column, o.time, o.rate, o.unit});
-  const std::vector<std::string> devices = device_list(o.device);
-  if (devices.size() > 1) refuse("--device", "expected one device");
-  std::optional<Machine> machine;
-  if (!devices.empty()) {
-    machine = load_machine(devices.front(), o.device, {});
+  if (machine) {
     set_limits(o, *machine, report);
   } else {
     report.notes.emplace_back(

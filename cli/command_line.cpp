@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/argument_order.hpp"
 #include "model/input/diagnostic.hpp"
 
 namespace floorline {
@@ -191,7 +192,11 @@ int run_command_line(int argc, char** argv) {
     std::cerr << app.help();
     return 2;
   }
-  return action();
+  try {
+    return action();
+  } catch (const InputError& error) {
+    throw in_argument_order(error, argc, argv);
+  }
 }
 
 }  // namespace floorline

@@ -28,13 +28,12 @@ struct Kept {
   std::deque<SubjectResult> results;
 };
 
-CompareRow compare_one(const std::string& name, const Subject& subject,
+CompareRow compare_one(const Machine& machine, const Subject& subject,
                        const CompareOptions& options, Kept& kept) {
   CompareRow row;
-  kept.machines.push_back(load_machine(name, options.device, subject));
-  row.device = kept.machines.back().device.name;
+  row.device = machine.device.name;
   try {  // a device that cannot is a row that says why
-    kept.results.push_back(evaluate(subject, kept.machines.back()));
+    kept.results.push_back(evaluate(subject, machine));
   } catch (const InputError& error) {
     for (const Diagnostic& d : error.diagnostics())
       row.reasons.push_back(d.key_path + ": " + d.message);
@@ -44,7 +43,7 @@ CompareRow compare_one(const std::string& name, const Subject& subject,
   report.inputs.workload = subject.workload;
   report.inputs.ranks = kept.results.back().ranks;
   if (!options.measured.empty()) report.inputs.measured = options.measured;
-  report.machine = &kept.machines.back();
+  report.machine = &machine;
   report.evaluation = &kept.results.back().evaluation;
   report.model = kept.results.back().model;
   report.assumptions = kept.results.back().assumptions;
@@ -52,18 +51,30 @@ CompareRow compare_one(const std::string& name, const Subject& subject,
   return row;
 }
 
-int compare(const CompareOptions& options) {
-  format_of(options.output);
-  const Subject subject = read_subject(options.workload);
-  const std::vector<std::string> devices = device_list(options.device);
-  if (devices.empty()) {
-    throw InputError(
-        Diagnostic{position_in("command line"), "--device",
-                   "missing; expected devices separated by commas (floorline devices)"});
+/// The workload and every device; all that is wrong with the command line at once.
+Subject read_all(const CompareOptions& options, Kept& kept) {
+  Diagnostics wrong;
+  check_output(options.output, wrong);
+  collect(wrong, [&] { check_measured_text(options.measured); });
+  std::optional<Subject> subject = asked_subject(options.workload, wrong);
+  const auto devices = collected(wrong, [&] { return device_list(options.device); });
+  if (devices && devices->empty())
+    wrong.add(position_in("command line"), "--device",
+              "missing; expected devices separated by commas (floorline devices)");
+  for (const std::string& name : devices.value_or(std::vector<std::string>{})) {
+    auto machine = asked_machine(name, options.device, subject, options.workload, wrong);
+    if (machine) kept.machines.push_back(*std::move(machine));
   }
+  wrong.throw_if_any();
+  return *std::move(subject);
+}
+
+int compare(const CompareOptions& options) {
   Kept kept;
+  const Subject subject = read_all(options, kept);
   std::vector<CompareRow> rows;
-  for (const std::string& name : devices) rows.push_back(compare_one(name, subject, options, kept));
+  for (const Machine& machine : kept.machines)
+    rows.push_back(compare_one(machine, subject, options, kept));
   BoundInputs inputs;
   inputs.workload = subject.workload;
   inputs.set = options.workload.set;

@@ -21,12 +21,16 @@ struct DevicesOptions {
 };
 
 int list_devices(const DevicesOptions& options) {
-  const DevicePath path = device_path(options.device.device_path);
+  Diagnostics wrong;
+  check_output(options.output, wrong);
+  const auto path = collected(wrong, [&] { return device_path(options.device.device_path); });
+  wrong.throw_if_any();
   std::vector<Machine> machines;
-  for (const std::string& name : device_names(path)) {
-    machines.push_back(machine_of(load_device(name, path), {}));
+  for (const std::string& name : device_names(*path)) {
+    collect(wrong, [&] { machines.push_back(machine_of(load_device(name, *path), {})); });
   }
   print(device_list_document(machines), options.output);
+  wrong.throw_if_any();  // a file that is wrong hides no other: told after the list, exit status 2
   return 0;
 }
 
@@ -55,7 +59,7 @@ int probe_cpu(const ProbeOptions& options) {
   return 0;
 }
 
-void add_probe(CLI::App& verb, Action& action) {
+void add_probe(CLI::App& verb, const std::shared_ptr<DevicesOptions>& list, Action& action) {
   CLI::App* probe = verb.add_subcommand(
       "probe-cpu", "this machine's processors and memory as a device file (TOML)");
   probe->footer(
@@ -67,12 +71,31 @@ void add_probe(CLI::App& verb, Action& action) {
   auto options = std::make_shared<ProbeOptions>();
   probe->add_option("--output", options->output.file, "write to this file instead");
   probe->add_flag("--quick", options->quick, "probe memory for 0.3 s instead of 3 s");
-  probe->callback([options, &action] { action = [options] { return probe_cpu(*options); }; });
+  probe->callback([options, list, &action] {
+    action = [options, list] {
+      const OutputOptions& o = list->output;
+      Diagnostics wrong;
+      refuse_idle({{"--format", o.format != "table"},
+                   {"--output", !o.file.empty()},
+                   {"--device-path", !list->device.device_path.empty()}},
+                  "is of the list of devices; expected after probe-cpu, where it has an --output",
+                  wrong);
+      check_output(options->output, wrong);
+      wrong.throw_if_any();
+      return probe_cpu(*options);
+    };
+  });
 }
 
 int show_device(const DevicesOptions& options) {
-  DeviceSpec device = load_device(options.device.device, device_path(options.device.device_path));
-  print(device_document(machine_of(std::move(device), clocks_of(options.device))), options.output);
+  Diagnostics wrong;
+  check_output(options.output, wrong);
+  const auto clocks = collected(wrong, [&] { return clocks_of(options.device); });
+  auto device = collected(wrong, [&] {
+    return load_device(options.device.device, device_path(options.device.device_path));
+  });
+  wrong.throw_if_any();
+  print(device_document(machine_of(*std::move(device), *clocks)), options.output);
   return 0;
 }
 
@@ -97,7 +120,7 @@ void add_devices(CLI::App& app, Action& action) {
                    "folders to look for devices in first");
   add_output_options(*show, options->output);
   show->callback([options, &action] { action = [options] { return show_device(*options); }; });
-  add_probe(*verb, action);
+  add_probe(*verb, options, action);
 }
 
 }  // namespace floorline

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // floorline fuse: what one kernel instead of several buys, or why it cannot be.
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <memory>
 
 #include "cli/command_line.hpp"
@@ -40,7 +41,6 @@ std::vector<std::string> names_in(const std::string& list) {
 }
 
 void check(const FuseOptions& options) {
-  format_of(options.output);
   if (options.search == !options.groups.empty()) {
     refuse("--group", options.search ? "and --search do not go together; expected one of them"
                                      : "missing; expected --group a,b,c or --search");
@@ -48,17 +48,14 @@ void check(const FuseOptions& options) {
 }
 
 /// The fused graph as a file that every command reads.
-void emit(const FusionResult& result, const FuseOptions& options, const std::string& workload) {
+std::string emitted_graph(const FusionResult& result, const FuseOptions& options,
+                          const std::string& workload) {
   GraphReport report;
   report.workload = workload;
   report.set = options.workload.set;
   report.graph = &result.after->graph;
   report.bound = &result.after->bound;
-  OutputOptions file;
-  file.format = "json";
-  file.file = options.emit;
-  file.flag = "--emit";
-  print(graph_document(report), file);
+  return write_json(graph_document(report));
 }
 
 FusionResult run(const FuseOptions& options, Evaluation evaluation, const Machine& machine) {
@@ -69,14 +66,21 @@ FusionResult run(const FuseOptions& options, Evaluation evaluation, const Machin
 }
 
 int fuse(const FuseOptions& options) {
-  check(options);
-  const Subject subject = read_subject(options.workload);
-  const std::vector<std::string> devices = device_list(options.device);
-  if (devices.size() != 1) refuse("--device", "expected one device (floorline devices lists them)");
-  const Machine machine = load_machine(devices.front(), options.device, subject);
+  Diagnostics wrong;
+  collect(wrong, [&] { format_of(options.output); });
+  collect(wrong, [&] { check(options); });
+  for (const std::string& group : options.groups) collect(wrong, [&] { names_in(group); });
+  const auto files =
+      output_files({{"--emit", options.emit}, {"--output", options.output.file}}, wrong);
+  const Question asked_of =
+      read_question(options.workload, options.device,
+                    "expected one device (floorline devices lists them)", wrong);
+  const Subject& subject = asked_of.subject;
+  const Machine& machine = asked_of.machine;
   SubjectResult asked = evaluate(subject, machine);
   const FusionResult result = run(options, std::move(asked.evaluation), machine);
-  if (!options.emit.empty() && result.legal()) emit(result, options, subject.workload);
+  if (!options.emit.empty() && result.legal())
+    files->put("--emit", emitted_graph(result, options, subject.workload));
   FuseReport report;
   report.workload = subject.workload;
   report.set = options.workload.set;
@@ -86,7 +90,9 @@ int fuse(const FuseOptions& options) {
   report.result = &result;
   report.assumptions = asked.assumptions;
   report.notes = asked.notes;
-  print(fuse_document(report), options.output);
+  files->finish(fuse_document(report), options.output);
+  if (!options.emit.empty() && !result.legal())
+    std::cerr << "floorline: --emit: nothing is written, as the group is not legal\n";
   return result.legal() ? 0 : 1;
 }
 

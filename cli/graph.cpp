@@ -18,9 +18,10 @@ namespace {
 struct GraphOptions {
   WorkloadOptions workload;
   OutputOptions output;
-  int stage = 1;
+  int stage = 0;  ///< 0: not given, the first
   bool kinds = false;
   bool symbols = false;
+  [[nodiscard]] int stage_or_first() const { return stage == 0 ? 1 : stage; }
 };
 
 /// The symbols of a model, for --set.
@@ -46,7 +47,8 @@ Document symbols_document() {
 OperatorGraph graph_of(const Subject& subject, const GraphOptions& options) {
   if (subject.graph) return *subject.graph;
   const ModelWorkload& model = *subject.model;
-  if (options.stage < 1 || options.stage > model.layout.pp) {
+  const int stage = options.stage_or_first();
+  if (stage < 1 || stage > model.layout.pp) {
     throw InputError(
         Diagnostic{position_in("command line"), "--stage",
                    "expected a pipeline stage from 1 to " + std::to_string(model.layout.pp)});
@@ -54,21 +56,44 @@ OperatorGraph graph_of(const Subject& subject, const GraphOptions& options) {
   const Scenario scenario = model.scenario.phase == Phase::generate
                                 ? generate_parts(model.scenario).decode
                                 : model.scenario;
-  return stage_graph(model, scenario, options.stage - 1);
+  return stage_graph(model, scenario, stage - 1);
+}
+
+void check_flags(const GraphOptions& o, Diagnostics& wrong) {
+  check_output(o.output, wrong);
+  if (!o.kinds && !o.symbols) return;
+  refuse_idle({{"--symbols", o.kinds && o.symbols}}, "stands beside --kinds; expected one of them",
+              wrong);
+  refuse_idle(
+      {{"WORKLOAD", !o.workload.workload.empty()},
+       {"--op", !o.workload.op.empty()},
+       {"--set", !o.workload.set.empty()},
+       {"--workload-path", !o.workload.workload_path.empty()},
+       {"--stage", o.stage != 0}},
+      std::string(o.kinds ? "--kinds" : "--symbols") + " lists what is known of any workload",
+      wrong);
 }
 
 int graph(const GraphOptions& options) {
+  Diagnostics wrong;
+  check_flags(options, wrong);
   if (options.kinds || options.symbols) {
+    wrong.throw_if_any();
     print(options.kinds ? kinds_document() : symbols_document(), options.output);
     return 0;
   }
-  const Subject subject = read_subject(options.workload);
+  const std::optional<Subject> asked = asked_subject(options.workload, wrong);
+  if (asked && asked->graph)
+    refuse_idle({{"--stage", options.stage != 0}}, "is of a model; this workload is one graph",
+                wrong);
+  wrong.throw_if_any();
+  const Subject& subject = *asked;
   const OperatorGraph graph = graph_of(subject, options);
   const BoundGraph bound = bind(graph);
   GraphReport report;
   report.workload = subject.workload;
   report.set = options.workload.set;
-  report.stage = options.stage;
+  report.stage = options.stage_or_first();
   report.graph = &graph;
   report.bound = &bound;
   if (subject.model) {

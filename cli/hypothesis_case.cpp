@@ -226,7 +226,10 @@ std::string drafted_text(HypothesisDraft draft, const CaseLookup& lookup) {
   clock("sm_clock", lookup.device.sm_clock);
   clock("mem_clock_scale", lookup.device.memory_scale);
   Hypothesis h = draft_hypothesis(draft);
-  const HypothesisRun run = predict(h, lookup);
+  CaseLookup with_settings = lookup;  // clocks are among them now
+  with_settings.device.sm_clock.clear();
+  with_settings.device.memory_scale.clear();
+  const HypothesisRun run = predict(h, with_settings);
   const CaseFloors& before = run.baseline.floors;
   const CaseFloors& after = run.variant.floors;
   DraftFloors floors;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/command_line.hpp"
+#include "cli/ledger_flags.hpp"
 #include "cli/ledger_subject.hpp"
 #include "cli/output.hpp"
 
@@ -18,8 +19,11 @@ std::string joined(const std::vector<std::string>& texts) {
 }
 
 int ledger(const LedgerOptions& options) {
-  format_of(options.output);  // a bad flag is told before any work
-  LedgerReport report = ledger_report(options);
+  Diagnostics wrong;
+  check_ledger_flags(options, wrong);
+  auto read = collected(wrong, [&] { return ledger_report(options); });
+  wrong.throw_if_any();
+  LedgerReport& report = *read;
   if (!options.against.empty()) {
     LedgerReport after = ledger_report(changed_options(options));
     after.changed = joined(options.against);

@@ -28,6 +28,15 @@ std::int64_t parameters_of(const char* flag, const std::string& text) {
   return static_cast<std::int64_t>(*number);
 }
 
+/// What a model of a known size and unknown shapes has no line for.
+bool needs_shapes(const std::string& name) {
+  for (const char* symbol : {"batch", "prompt", "context", "output", "tokens_per_step", "sequence",
+                             "micro_batch", "kv_dtype", "activation_dtype", "routing", "logits"}) {
+    if (name == symbol) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 LedgerReport graph_report(const OperatorGraph& graph) {
@@ -81,9 +90,10 @@ LedgerReport size_report(const LedgerOptions& options) {
   Diagnostics diagnostics;
   for (const Assignment& a : assignments_of(options.workload.set)) {
     const SymbolResult r = apply_symbol(a.name, a.value, scenario, layout);
-    const std::string& wrong = a.scale   ? "is a symbol of a model; expected NAME=VALUE"
-                               : r.known ? r.error
-                                         : "is not a symbol of a model";
+    std::string wrong = r.known ? r.error : "is not a symbol of a model";
+    if (a.scale) wrong = "is a symbol of a model; expected NAME=VALUE";
+    if (wrong.empty() && needs_shapes(a.name))
+      wrong = "has no effect: what follows from a model's shapes is unknown beside --params";
     if (!wrong.empty()) diagnostics.add(position_in("command line"), a.name, wrong);
   }
   diagnostics.throw_if_any();

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "model/input/diagnostic.hpp"
+#include "model/quantity/unit_names.hpp"
 
 namespace floorline {
 
@@ -23,11 +24,22 @@ void add_list(const std::string& list, std::vector<std::string>& folders) {
   }
 }
 
+/// A folder that was typed and is not there is a mistake; one of the environment is not.
+void check_folders(const std::vector<std::string>& folders, const char* flag) {
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    if (fs::is_directory(folder, error)) continue;
+    throw InputError(
+        Diagnostic{position_in("command line"), flag, floorline::quoted(folder) + " is no folder"});
+  }
+}
+
 /// `source`: the folder of the same in the source tree.
-std::vector<std::string> folders_of(const std::string& extra, const char* variable,
-                                    const char* kind, const char* source) {
+std::vector<std::string> folders_of(const std::string& extra, const char* flag,
+                                    const char* variable, const char* kind, const char* source) {
   std::vector<std::string> folders;
   add_list(extra, folders);
+  check_folders(folders, flag);
   if (const char* value = std::getenv(variable)) add_list(value, folders);
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
@@ -52,11 +64,11 @@ std::vector<std::string> names_in(const std::vector<std::string>& folders) {
 }  // namespace
 
 DevicePath device_path(const std::string& extra) {
-  return {folders_of(extra, "FLOORLINE_DEVICE_PATH", "devices", "devices")};
+  return {folders_of(extra, "--device-path", "FLOORLINE_DEVICE_PATH", "devices", "devices")};
 }
 
 std::vector<std::string> workload_folders(const std::string& extra) {
-  return folders_of(extra, "FLOORLINE_WORKLOAD_PATH", "workloads", "workloads");
+  return folders_of(extra, "--workload-path", "FLOORLINE_WORKLOAD_PATH", "workloads", "workloads");
 }
 
 namespace {
@@ -89,7 +101,8 @@ std::string find_workload(const std::string& name, const std::vector<std::string
 }
 
 std::vector<std::string> hypothesis_folders(const std::string& extra) {
-  return folders_of(extra, "FLOORLINE_HYPOTHESIS_PATH", "hypotheses", "validation/hypotheses");
+  return folders_of(extra, "--hypothesis-path", "FLOORLINE_HYPOTHESIS_PATH", "hypotheses",
+                    "validation/hypotheses");
 }
 
 std::string find_hypothesis(const std::string& name, const std::vector<std::string>& folders) {

@@ -38,13 +38,24 @@ KernelNumbers read_numbers(const NumbersOptions& options, const WorkloadOptions&
            "a kernel by numbers takes no workload, --op or --device; expected only --flops, "
            "--bytes, --peak, --bandwidth");
   }
+  Diagnostics wrong;
+  const char* no_device = "is of a device; a kernel by numbers has --peak and --bandwidth";
+  refuse_clocks(device, no_device, wrong);
+  refuse_idle({{"--device-path", !device.device_path.empty()}}, no_device, wrong);
+  refuse_idle({{"--workload-path", !workload.workload_path.empty()}},
+              "is of a workload, which a kernel by numbers has none of", wrong);
+  const auto value = [&wrong](const std::string& text, const char* flag, Dimension dimension) {
+    return collected(wrong, [&] { return value_of(text, flag, dimension); }).value_or(0);
+  };
   KernelNumbers kernel;
-  kernel.work = Flops(value_of(options.flops, "--flops", Dimension::flops));
-  kernel.traffic = Bytes(value_of(options.bytes, "--bytes", Dimension::bytes));
-  kernel.peak = FlopsPerSecond(value_of(options.peak, "--peak", Dimension::flops_per_second));
+  kernel.work = Flops(value(options.flops, "--flops", Dimension::flops));
+  kernel.traffic = Bytes(value(options.bytes, "--bytes", Dimension::bytes));
+  kernel.peak = FlopsPerSecond(value(options.peak, "--peak", Dimension::flops_per_second));
   kernel.bandwidth =
-      BytesPerSecond(value_of(options.bandwidth, "--bandwidth", Dimension::bytes_per_second));
-  for (const Assignment& a : assignments_of(workload.set)) assign(kernel, a);
+      BytesPerSecond(value(options.bandwidth, "--bandwidth", Dimension::bytes_per_second));
+  for (const Assignment& a : assignments_of(workload.set, wrong))
+    collect(wrong, [&] { assign(kernel, a); });
+  wrong.throw_if_any();
   return kernel;
 }
 

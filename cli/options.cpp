@@ -2,8 +2,9 @@
 #include "cli/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
-#include "model/input/diagnostic.hpp"
+#include "model/floor/measured.hpp"
 #include "model/quantity/unit_names.hpp"
 
 namespace floorline {
@@ -64,9 +65,15 @@ Format format_of(const OutputOptions& options) {
 
 ClockChoice clocks_of(const DeviceOptions& options) {
   ClockChoice clocks;
-  if (!options.sm_clock.empty()) set_sm_clock(clocks, {"--sm-clock", options.sm_clock, false});
-  if (!options.memory_scale.empty())
-    set_memory_scale(clocks, {"--mem-clock-scale", options.memory_scale, false});
+  Diagnostics wrong;
+  collect(wrong, [&] {
+    if (!options.sm_clock.empty()) set_sm_clock(clocks, {"--sm-clock", options.sm_clock, false});
+  });
+  collect(wrong, [&] {
+    if (!options.memory_scale.empty())
+      set_memory_scale(clocks, {"--mem-clock-scale", options.memory_scale, false});
+  });
+  wrong.throw_if_any();
   return clocks;
 }
 
@@ -75,25 +82,80 @@ std::vector<std::string> device_list(const DeviceOptions& options) {
   std::size_t start = 0;
   while (start <= options.device.size()) {
     const std::size_t end = std::min(options.device.find(',', start), options.device.size());
-    if (end > start) names.push_back(options.device.substr(start, end - start));
+    std::string name = options.device.substr(start, end - start);
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      refuse("--device", "\"" + name + "\" is given twice; expected each device once");
+    if (!name.empty()) names.push_back(std::move(name));
     start = end + 1;
   }
   return names;
 }
 
-std::vector<Assignment> assignments_of(const std::vector<std::string>& set) {
+std::string one_device(const DeviceOptions& options, const char* why_one) {
+  const std::vector<std::string> names = device_list(options);
+  if (names.empty())
+    refuse("--device", "missing; expected a device (floorline devices lists them)");
+  if (names.size() > 1) refuse("--device", why_one);
+  return names.front();
+}
+
+namespace {
+
+/// What is wrong with a second setting of a name, or "".
+std::string wrong_again(const Assignment& before, const Assignment& a) {
+  if (a.scale) return "";  // of what was set, or of an earlier factor
+  if (before.scale)
+    return "set to " + a.value + " after the factor " + before.value +
+           ", which would be lost; expected the value first";
+  return "set twice, to " + before.value + " and to " + a.value;
+}
+
+}  // namespace
+
+std::vector<Assignment> assignments_of(const std::vector<std::string>& set,
+                                       Diagnostics& diagnostics) {
   std::vector<Assignment> all;
   for (const std::string& text : set) {
-    Assignment a = parse_assignment(text);
+    std::optional<Assignment> a =
+        collected(diagnostics, [&text] { return parse_assignment(text); });
+    if (!a) continue;
     for (const Assignment& before : all) {
-      if (before.name == a.name && !before.scale && !a.scale) {
-        throw InputError(Diagnostic{position_in("command line"), a.name,
-                                    "set twice, to " + before.value + " and to " + a.value});
-      }
+      if (before.name != a->name) continue;
+      const std::string wrong = wrong_again(before, *a);
+      if (!wrong.empty()) diagnostics.add(position_in("command line"), a->name, wrong);
+      break;
     }
-    all.push_back(std::move(a));
+    all.push_back(*std::move(a));
   }
   return all;
+}
+
+std::vector<Assignment> assignments_of(const std::vector<std::string>& set) {
+  Diagnostics diagnostics;
+  std::vector<Assignment> all = assignments_of(set, diagnostics);
+  diagnostics.throw_if_any();
+  return all;
+}
+
+void refuse_idle(const std::vector<IdleFlag>& flags, const std::string& why,
+                 Diagnostics& diagnostics) {
+  for (const IdleFlag& f : flags) {
+    if (f.given) diagnostics.add(position_in("command line"), f.flag, why);
+  }
+}
+
+void refuse_clocks(const DeviceOptions& options, const std::string& why, Diagnostics& diagnostics) {
+  refuse_idle({{"--sm-clock", !options.sm_clock.empty()},
+               {"--mem-clock-scale", !options.memory_scale.empty()}},
+              why, diagnostics);
+}
+
+void check_measured_text(const std::string& text) {
+  if (!text.empty()) measured_time(text, {Flops(1), Bytes(1), 1});
+}
+
+void check_top(int top) {
+  if (top < 0) refuse("--top", "expected a number of rows above zero");
 }
 
 }  // namespace floorline

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <numbers>
 #include <optional>
 
 #include "cli/locate.hpp"
@@ -12,6 +13,7 @@
 #include "model/device/device_file.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
+#include "model/report/resource_words.hpp"
 #include "validation/observation/csv_table.hpp"
 
 namespace floorline {
@@ -84,6 +86,7 @@ class Resolver {
     const std::string name = !stage.device.empty() ? stage.device
                              : !by_flag.empty()    ? by_flag.front()
                                                    : file_.device;
+    if (stage.device.empty() && !by_flag.empty()) found_.flag_used = true;
     if (name.empty()) {
       error(stage, key, "needs a device: --device, `device` of the file or of the stage");
       return nullptr;
@@ -137,12 +140,25 @@ class Resolver {
     return f;
   }
 
+  /// Each server of a resource is a whole link.
+  void note_servers(const StageEntry& stage, BytesPerSecond bandwidth) {
+    for (const Pool& pool : file_.resources) {
+      if (pool.name != stage.resource || pool.servers == 1) continue;
+      const auto servers = static_cast<double>(pool.servers);
+      note("condition: " + pool.name + " has " + std::to_string(pool.servers) +
+           " servers, each a link of its own at " + to_text(bandwidth) + ", together " +
+           to_text(bandwidth * servers) +
+           "; copy engines that share one link are servers = 1, or sharing = \"fair\" with 1");
+    }
+  }
+
   Seconds transfer_time(const StageEntry& stage, const Transfer& transfer, StageSource& source) {
     const Figures f = figures(stage, transfer);
     if (!f.bandwidth) return Seconds(0);
     source.copy = CopyFigures{transfer.bytes, *f.bandwidth, f.latency};
     source.text = to_text(transfer.bytes) + " over " + transfer.link + " at " +
                   to_text(*f.bandwidth) + " (" + f.from + ")";
+    note_servers(stage, *f.bandwidth);
     if (f.latency) source.text += " + " + to_text(*f.latency);
     if (!f.latency)
       note("no latency of " + transfer.link +
@@ -156,6 +172,7 @@ class Resolver {
     const char* key = floor.op.empty() ? "workload" : "op";
     const DeviceSpec* device = device_for(stage, key);
     if (device == nullptr) return Seconds(0);
+    found_.clocks_used = true;
     try {
       WorkloadOptions asked;
       asked.workload = floor.workload;
@@ -280,6 +297,8 @@ class Resolver {
                            std::to_string(items) + " items; expected one an item");
       return;
     }
+    note(path + ": the first " + std::to_string(items) + " of " + std::to_string(list.size()) +
+         " times are used, one an item");
     list.resize(items);
   }
 
@@ -287,9 +306,22 @@ class Resolver {
     Duration& time = found_.times.stages[s];
     if (const auto* d = std::get_if<Distribution>(&file_.stages[s].time)) {
       time.per_item = draw(*d, found_.times.items);
+      note_cut(file_.stages[s], *d, time.per_item);
       check_range(file_.stages[s], time);
     }
     cut(time.per_item, file_.stages[s].path);
+  }
+
+  /// A normal distribution reaches below zero, a time does not.
+  void note_cut(const StageEntry& stage, const Distribution& d, const std::vector<Seconds>& times) {
+    if (d.kind != DistributionKind::normal || !(d.deviation > Seconds(0))) return;
+    const double below = std::erfc(d.mean / d.deviation / std::numbers::sqrt2) / 2;
+    const auto cut = std::count(times.begin(), times.end(), Seconds(0));
+    constexpr double kNegligible = 1e-6;
+    if (cut == 0 && below < kNegligible) return;
+    note("assumption: times of " + stage.name + " drawn below zero are 0 (probability " +
+         percent_text(below) + ", here " + std::to_string(cut) + " of " +
+         std::to_string(times.size()) + "): their mean is above the one given");
   }
 
   const PipelineFile& file_;

@@ -24,6 +24,8 @@ struct TimesFound {
   std::vector<StageSource> sources;  ///< parallel to the file's stages
   std::vector<std::string> notes;
   std::vector<std::string> devices;  ///< used, once each
+  bool flag_used = false;            ///< --device: some stage takes its time from it
+  bool clocks_used = false;          ///< --sm-clock, --mem-clock-scale: some stage is a floor
 };
 
 /// Throws InputError with all that is wrong.

@@ -23,9 +23,8 @@ std::vector<std::string> symbol_names() {
   return names;
 }
 
-/// All that is wrong with the settings is told at once.
-void apply_to_model(const std::vector<Assignment>& settings, Subject& subject) {
-  Diagnostics diagnostics;
+void apply_to_model(const std::vector<Assignment>& settings, Subject& subject, Diagnostics& wrong) {
+  const std::size_t before = wrong.size();
   ModelWorkload& model = *subject.model;
   for (const Assignment& a : settings) {
     if (names_device_key(a.name) || names_clock(a.name)) {
@@ -36,25 +35,23 @@ void apply_to_model(const std::vector<Assignment>& settings, Subject& subject) {
       const SymbolResult r = a.scale ? scale_symbol(a.name, a.value, model.scenario, model.layout)
                                      : apply_symbol(a.name, a.value, model.scenario, model.layout);
       if (!r.known) {
-        diagnostics.add(here(), a.name,
-                        "is not a symbol of a model" + did_you_mean(a.name, symbol_names()));
+        wrong.add(here(), a.name,
+                  "is not a symbol of a model" + did_you_mean(a.name, symbol_names()));
       } else if (!r.error.empty()) {
-        diagnostics.add(here(), a.name, r.error);
+        wrong.add(here(), a.name, r.error);
       }
     }
   }
-  diagnostics.throw_if_any();
-  check_model(model.architecture, model.scenario, model.layout, diagnostics);
-  diagnostics.throw_if_any();
+  if (wrong.size() == before) check_model(model.architecture, model.scenario, model.layout, wrong);
 }
 
-void apply_to_graph(const std::vector<Assignment>& settings, Subject& subject) {
+void apply_to_graph(const std::vector<Assignment>& settings, Subject& subject, Diagnostics& wrong) {
   for (const Assignment& a : settings) {
     const bool clock = names_clock(a.name) && !subject.graph->symbol(a.name);
     if (names_device_key(a.name) || clock) {
       subject.device_settings.push_back(a);
     } else {
-      assign(*subject.graph, a);
+      collect(wrong, [&] { assign(*subject.graph, a); });
     }
   }
 }
@@ -82,45 +79,90 @@ void read_file(const WorkloadOptions& options, Subject& subject) {
 }  // namespace
 
 Subject read_subject(const WorkloadOptions& options) {
-  if (options.workload.empty() == options.op.empty()) {
-    throw InputError(Diagnostic{
-        here(), "",
-        options.op.empty() ? "no workload; expected a graph file, a model's config.json, the "
-                             "name of a shipped workload, or --op 'KIND key=value …'"
-                           : "both a workload and --op; expected one of them"});
-  }
+  Diagnostics wrong;
   Subject subject;
-  const std::vector<Assignment> settings = assignments_of(options.set);
+  std::vector<Assignment> settings = assignments_of(options.set, wrong);
   for (const Assignment& a : settings) {
     if (a.name == "device")
-      throw InputError(Diagnostic{here(), "device", "is no setting; expected --device " + a.value});
+      wrong.add(here(), "device", "is no setting; expected --device " + a.value);
   }
-  if (!options.op.empty()) {
+  std::erase_if(settings, [](const Assignment& a) { return a.name == "device"; });
+  if (options.workload.empty() && options.op.empty()) {
+    wrong.add(here(), "",
+              "no workload; expected a graph file, a model's config.json, the name of a shipped "
+              "workload, or --op 'KIND key=value …'");
+  } else if (!options.workload.empty() && !options.op.empty()) {
+    wrong.add(here(), "", "both a workload and --op; expected one of them");
+  } else if (!options.op.empty()) {
     subject.workload = options.op;
-    subject.graph = parse_op_text(options.op);
+    subject.graph = collected(wrong, [&] { return parse_op_text(options.op); });
   } else {
-    read_file(options, subject);
+    collect(wrong, [&] { read_file(options, subject); });
   }
-  if (subject.model) {
-    apply_to_model(settings, subject);
-  } else {
-    apply_to_graph(settings, subject);
-  }
+  if (subject.model) apply_to_model(settings, subject, wrong);
+  if (subject.graph) apply_to_graph(settings, subject, wrong);
+  wrong.throw_if_any();
   return subject;
 }
 
+namespace {
+
+void apply_device_setting(const Assignment& a, const DeviceOptions& options, DeviceSpec* device,
+                          ClockChoice& clocks) {
+  if (!names_clock(a.name)) {
+    if (device != nullptr) assign(*device, a);
+    return;
+  }
+  const bool sm = a.name == "sm_clock";
+  if (!a.scale && !(sm ? options.sm_clock : options.memory_scale).empty()) {
+    throw InputError(Diagnostic{here(), a.name,
+                                std::string("is given by --set and by ") +
+                                    (sm ? "--sm-clock" : "--mem-clock-scale") +
+                                    "; expected one of them"});
+  }
+  assign(clocks, a);
+}
+
+}  // namespace
+
 Machine load_machine(const std::string& name, const DeviceOptions& options,
                      const Subject& subject) {
-  DeviceSpec device = load_device(name, device_path(options.device_path));
-  ClockChoice clocks = clocks_of(options);
+  Diagnostics wrong;
+  std::optional<DeviceSpec> device =
+      collected(wrong, [&] { return load_device(name, device_path(options.device_path)); });
+  std::optional<ClockChoice> clocks = collected(wrong, [&] { return clocks_of(options); });
+  ClockChoice chosen = clocks.value_or(ClockChoice{});
   for (const Assignment& a : subject.device_settings) {
-    if (names_clock(a.name)) {
-      assign(clocks, a);
-    } else {
-      assign(device, a);
-    }
+    collect(wrong, [&] { apply_device_setting(a, options, device ? &*device : nullptr, chosen); });
   }
-  return machine_of(std::move(device), clocks);
+  wrong.throw_if_any();
+  return machine_of(*std::move(device), chosen);
+}
+
+std::optional<Subject> asked_subject(const WorkloadOptions& options, Diagnostics& wrong) {
+  return collected(wrong, [&] { return read_subject(options); });
+}
+
+std::optional<Machine> asked_machine(const std::string& name, const DeviceOptions& options,
+                                     const std::optional<Subject>& subject,
+                                     const WorkloadOptions& workload, Diagnostics& wrong) {
+  if (subject) return collected(wrong, [&] { return load_machine(name, options, *subject); });
+  Subject unread;  // the workload is refused: what --set says of the device is read all the same
+  Diagnostics told;
+  for (Assignment& a : assignments_of(workload.set, told)) {
+    if (names_device_key(a.name) || names_clock(a.name)) unread.device_settings.push_back(a);
+  }
+  return collected(wrong, [&] { return load_machine(name, options, unread); });
+}
+
+Question read_question(const WorkloadOptions& workload, const DeviceOptions& device,
+                       const char* why_one, Diagnostics& wrong) {
+  std::optional<Subject> subject = asked_subject(workload, wrong);
+  const auto name = collected(wrong, [&] { return one_device(device, why_one); });
+  std::optional<Machine> machine;
+  if (name) machine = asked_machine(*name, device, subject, workload, wrong);
+  wrong.throw_if_any();
+  return {*std::move(subject), *std::move(machine)};
 }
 
 SubjectResult evaluate(const Subject& subject, const Machine& machine) {

@@ -28,6 +28,21 @@ Subject read_subject(const WorkloadOptions& options);
 /// A device by name or file with the settings of `subject` and the chosen clocks.
 Machine load_machine(const std::string& name, const DeviceOptions& options, const Subject& subject);
 
+/// A workload on one device. `why_one`: said where several are named. Throws all that is wrong with
+/// the two, after what `wrong` holds already.
+struct Question {
+  Subject subject;
+  Machine machine;
+};
+Question read_question(const WorkloadOptions& workload, const DeviceOptions& device,
+                       const char* why_one, Diagnostics& wrong);
+
+// The two by themselves: what is wrong is added to `wrong`, and nothing is returned.
+std::optional<Subject> asked_subject(const WorkloadOptions& options, Diagnostics& wrong);
+std::optional<Machine> asked_machine(const std::string& name, const DeviceOptions& options,
+                                     const std::optional<Subject>& subject,
+                                     const WorkloadOptions& workload, Diagnostics& wrong);
+
 /// One result for all ways in.
 struct SubjectResult {
   Evaluation evaluation;  ///< of the graph, or of the model's stage that limits

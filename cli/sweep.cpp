@@ -16,6 +16,7 @@
 #include "model/quantity/unit_names.hpp"
 #include "model/report/document_head.hpp"
 #include "model/report/sweep_writer.hpp"
+#include "model/report/utf8.hpp"
 
 namespace floorline {
 
@@ -70,7 +71,8 @@ Shard read_shard(const std::string& text) {
 
 /// A variable has one source of values.
 void refuse_doubles(const std::vector<GridAxis>& axes, const std::vector<std::string>& set) {
-  for (const Assignment& a : assignments_of(set)) {
+  Diagnostics told;  // by the reader of the workload
+  for (const Assignment& a : assignments_of(set, told)) {
     for (const GridAxis& axis : axes) {
       if (axis.name() != a.name || axis.scales() || a.scale) continue;
       refuse(axis.name().c_str(),
@@ -80,50 +82,27 @@ void refuse_doubles(const std::vector<GridAxis>& axes, const std::vector<std::st
 }
 
 /// Where rows go: standard output, or a file that is replaced whole once all is written.
-class Output {
+class Rows {
  public:
-  explicit Output(std::string file) : file_(std::move(file)) {
-    if (file_.empty()) return;
-    part_ = new_file_beside(file_);
-    if (part_.empty()) throw cannot();
-    stream_.open(part_, std::ios::binary | std::ios::trunc);
-    if (!stream_) throw cannot();
+  explicit Rows(OutputFile* file) : file_(file) {
+    if (file_ != nullptr) file_->open();
   }
-  ~Output() {
-    std::error_code ignored;
-    if (!file_.empty() && !done_) std::filesystem::remove(part_, ignored);
-  }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-
   void put(std::string_view text) {
-    std::ostream& out = file_.empty() ? std::cout : stream_;
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!out) throw cannot();
+    if (file_ != nullptr) {
+      file_->put(text);
+    } else {
+      std::cout.write(text.data(), static_cast<std::streamsize>(text.size()));
+      if (!std::cout) put_to_stdout("");
+    }
   }
   void finish() {
-    if (file_.empty()) {
-      std::cout.flush();
-      if (!std::cout) throw cannot();
-      return;
-    }
-    stream_.close();
-    std::error_code error;
-    if (!stream_.fail()) std::filesystem::rename(part_, file_, error);
-    if (stream_.fail() || error) throw cannot();
-    done_ = true;
+    if (file_ == nullptr) return put_to_stdout("");
+    file_->close();
+    file_->replace();
   }
 
  private:
-  [[nodiscard]] InputError cannot() const {
-    return file_.empty()
-               ? InputError(Diagnostic{position_in("standard output"), "", "cannot be written"})
-               : InputError(Diagnostic{position_in(file_), "--output", "cannot be written"});
-  }
-  std::string file_;
-  std::string part_;
-  std::ofstream stream_;
-  bool done_ = false;
+  OutputFile* file_;  ///< null: standard output
 };
 
 void show_progress(std::uint64_t done, std::uint64_t all) {
@@ -150,43 +129,105 @@ std::vector<std::string> notes_of(const Subject& subject, const std::vector<Devi
   return notes;
 }
 
-int sweep(const SweepOptions& options) {
-  const SweepFormat format = sweep_format(options.format);
-  const Shard shard = read_shard(options.shard);
+/// What a sweep is asked; all that is wrong with the command line is told at once.
+struct SweepQuestion {
+  SweepFormat format = SweepFormat::csv;
+  Shard shard;
   std::vector<GridAxis> axes;
-  for (const std::string& text : options.grid) axes.push_back(GridAxis::parse(text));
-  if (axes.empty()) refuse("--grid", "missing; expected --grid NAME=a,b,c or NAME=first..last:*2");
-  refuse_doubles(axes, options.workload.set);
-  Subject subject = read_subject(options.workload);
+  Subject subject;
   std::vector<DeviceSpec> devices;
-  SweepHead head;
-  for (const std::string& name : device_list(options.device)) {
-    devices.push_back(load_machine(name, options.device, subject).device);
-    head.devices.push_back(devices.back().name);
+  std::unique_ptr<OutputFile> file;  ///< null: standard output
+};
+
+void read_grid(const SweepOptions& options, SweepQuestion& asked, Diagnostics& wrong) {
+  for (const std::string& text : options.grid) {
+    if (auto axis = collected(wrong, [&text] { return GridAxis::parse(text); }))
+      asked.axes.push_back(*std::move(axis));
   }
-  if (devices.empty()) refuse("--device", "missing; expected devices separated by commas");
-  head.workload = subject.workload;
+  if (options.grid.empty())
+    wrong.add(position_in("command line"), "--grid",
+              "missing; expected --grid NAME=a,b,c or NAME=first..last:*2");
+  collect(wrong, [&] { refuse_doubles(asked.axes, options.workload.set); });
+}
+
+SweepQuestion read_all(const SweepOptions& options) {
+  Diagnostics wrong;
+  SweepQuestion asked;
+  collect(wrong, [&] { asked.format = sweep_format(options.format); });
+  collect(wrong, [&] { asked.shard = read_shard(options.shard); });
+  collect(wrong, [&] {
+    if (!options.file.empty()) asked.file = std::make_unique<OutputFile>(options.file, "--output");
+  });
+  read_grid(options, asked, wrong);
+  std::optional<Subject> subject = asked_subject(options.workload, wrong);
+  const auto names = collected(wrong, [&] { return device_list(options.device); });
+  if (names && names->empty())
+    wrong.add(position_in("command line"), "--device",
+              "missing; expected devices separated by commas");
+  for (const std::string& name : names.value_or(std::vector<std::string>{})) {
+    auto machine = asked_machine(name, options.device, subject, options.workload, wrong);
+    if (machine) asked.devices.push_back(std::move(machine->device));
+  }
+  wrong.throw_if_any();
+  asked.subject = *std::move(subject);
+  return asked;
+}
+
+SweepHead head_of(const SweepOptions& options, const SweepQuestion& asked) {
+  SweepHead head;
+  for (const DeviceSpec& device : asked.devices) head.devices.push_back(device.name);
+  head.workload = asked.subject.workload;
   head.set = options.workload.set;
   head.grid = options.grid;
-  head.model = subject.model.has_value();
-  if (subject.graph) head.assumptions = subject.graph->assumptions;
-  head.notes = notes_of(subject, devices);
-  Grid grid(std::move(axes), devices.size());
-  Sweep all({std::move(subject.graph), std::move(subject.model)}, std::move(devices),
-            clocks_of(options.device), std::move(grid));
-  const PointRange range = all.grid().part(shard.part, shard.parts);
-  Output output(options.file);
-  SweepWriter writer(format, std::move(head), all.grid(),
+  head.model = asked.subject.model.has_value();
+  if (asked.subject.graph) head.assumptions = asked.subject.graph->assumptions;
+  head.notes = notes_of(asked.subject, asked.devices);
+  return head;
+}
+
+/// Points that cannot be. Rows say why; that there are some is said beside them.
+struct Refused {
+  std::uint64_t points = 0;
+  std::string first;
+
+  void count(std::span<const SweepRow> rows) {
+    for (const SweepRow& row : rows) {
+      if (row.reason.empty()) continue;
+      if (points++ == 0) first = row.reason;
+    }
+  }
+  /// The exit status: bad input where no point of the whole grid can be. A part does not know the
+  /// others.
+  [[nodiscard]] int told(std::uint64_t all, bool part) const {
+    constexpr int kBadInput = 2;
+    if (points == 0) return 0;
+    std::cerr << "floorline: " << points << " of " << all
+              << " points cannot be: " << printable(shortened(first, 300)) << '\n';
+    return points == all && !part ? kBadInput : 0;
+  }
+};
+
+int sweep(const SweepOptions& options) {
+  SweepQuestion asked = read_all(options);
+  SweepHead head = head_of(options, asked);
+  Grid grid(std::move(asked.axes), asked.devices.size());
+  Sweep all({std::move(asked.subject.graph), std::move(asked.subject.model)},
+            std::move(asked.devices), clocks_of(options.device), std::move(grid));
+  const PointRange range = all.grid().part(asked.shard.part, asked.shard.parts);
+  Rows output(asked.file.get());
+  SweepWriter writer(asked.format, std::move(head), all.grid(),
                      [&output](std::string_view text) { output.put(text); });
-  if (shard.part == 1) writer.begin();
+  if (asked.shard.part == 1) writer.begin();
+  Refused refused;
   all.run(range, [&](std::span<const SweepRow> rows) {
     writer.write(rows);
+    refused.count(rows);
     show_progress(rows.back().point + 1 - range.first, range.last - range.first);
     return true;
   });
-  if (shard.part == shard.parts) writer.end();
+  if (asked.shard.part == asked.shard.parts) writer.end();
   output.finish();
-  return 0;
+  return refused.told(range.last - range.first, asked.shard.parts > 1);
 }
 
 }  // namespace

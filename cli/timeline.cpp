@@ -32,61 +32,92 @@ struct TimelineFlags {
   int top = 0;
 };
 
-void apply_settings(const TimelineFlags& flags, Node& document,
-                    std::vector<Assignment>& device_settings) {
-  for (const Assignment& a : assignments_of(flags.set)) {
+/// What --set changes in the document; what it says of the device is returned.
+std::vector<Assignment> apply_settings(const TimelineFlags& flags, Node& document) {
+  std::vector<Assignment> of_device;
+  Diagnostics wrong;
+  for (const Assignment& a : assignments_of(flags.set, wrong)) {
     if (names_device_key(a.name)) {
-      device_settings.push_back(a);
+      of_device.push_back(a);
     } else {
-      apply_setting(a, document);
+      collect(wrong, [&] { apply_setting(a, document); });
     }
   }
+  wrong.throw_if_any();
+  return of_device;
 }
+
+void refuse_device(const TimelineFlags& flags, const std::vector<Assignment>& settings,
+                   const char* why, Diagnostics& wrong) {
+  const Position at = position_in("command line");
+  if (!flags.device.device.empty()) wrong.add(at, "--device", why);
+  for (const Assignment& a : settings) wrong.add(at, a.name, why);
+}
+
+const std::vector<Assignment> kNone;
 
 AskedTimeline ask_pipeline(const TimelineFlags& flags, const Node& document, TimesContext context) {
   context.workload_path = flags.workload_path;
   context.device = flags.device;
   const PipelineFile pipeline = read_pipeline(document);
   TimesFound found = resolve_times(pipeline, context);
+  Diagnostics unused;
+  if (!found.flag_used)
+    refuse_device(flags, found.devices.empty() ? context.device_settings : kNone,
+                  "no stage takes its time from this device; expected a stage with op, workload or "
+                  "bytes over a link of it",
+                  unused);
+  if (!found.clocks_used)
+    refuse_clocks(flags.device, "no stage takes its time from a floor (op, workload)", unused);
+  unused.throw_if_any();
   AskedTimeline asked;
   asked.pipeline = build_pipeline(pipeline, std::move(found.times));
+  for (const StageEntry& stage : pipeline.stages) asked.places.emplace(stage.name, stage.at);
   asked.report.sources = std::move(found.sources);
   asked.report.notes = std::move(found.notes);
   asked.report.devices = std::move(found.devices);
   return asked;
 }
 
-[[noreturn]] void refuse_deadlock(const TimelineFlags& flags, const Pipeline& pipeline,
+/// At the first stage of the cycle that stands in the file, with the lines of the others.
+[[noreturn]] void refuse_deadlock(const TimelineFlags& flags, const AskedTimeline& asked,
                                   const Deadlock& deadlock) {
   std::string cycle;
+  Position at = position_in(flags.file);
   for (const Deadlock::Link& link : deadlock.cycle) {
-    cycle += (cycle.empty() ? "" : "; ") + pipeline.stages[index_of(link.stage)].name + " (item " +
+    const std::string& name = asked.pipeline.stages[index_of(link.stage)].name;
+    const auto place = asked.places.find(name);
+    const bool known = place != asked.places.end() && place->second.line != 0;
+    if (known && at.line == 0) at = place->second;
+    cycle += (cycle.empty() ? "" : "; ") + name +
+             (known ? " of line " + std::to_string(place->second.line) : "") + " (item " +
              std::to_string(link.item) + ") waits for " + link.waits_for;
   }
-  throw InputError(Diagnostic{position_in(flags.file), "",
+  throw InputError(Diagnostic{at, "",
                               "deadlock: " + shortened(cycle, 2000) +
                                   "; expected a larger buffer, or a distance above 0 somewhere on "
                                   "the way"});
 }
 
-void check_flags(const TimelineFlags& flags) {
-  format_of(flags.output);  // a bad flag is told before any work
+/// Flags alone, before any work.
+void check_flags(const TimelineFlags& flags, Diagnostics& wrong) {
+  const Position at = position_in("command line");
+  collect(wrong, [&] { format_of(flags.output); });
   if (flags.file.empty())
-    throw InputError(Diagnostic{position_in("command line"), "",
-                                "no pipeline; expected a file or the name of a shipped one "
-                                "(workloads/PIPELINES.md)"});
-  if (flags.top < 0)
-    throw InputError(
-        Diagnostic{position_in("command line"), "--top", "expected a number of rows above zero"});
-  if (device_list(flags.device).size() > 1)
-    throw InputError(Diagnostic{position_in("command line"), "--device",
-                                "timeline takes one device; a stage may name another"});
+    wrong.add(at, "",
+              "no pipeline; expected a file or the name of a shipped one (workloads/PIPELINES.md)");
+  collect(wrong, [&] { check_top(flags.top); });
+  collect(wrong, [&] {
+    if (device_list(flags.device).size() > 1)
+      wrong.add(at, "--device", "timeline takes one device; a stage may name another");
+  });
+  collect(wrong, [&] { clocks_of(flags.device); });
 }
 
-int show(const TimelineFlags& flags, AskedTimeline asked) {
+int show(const TimelineFlags& flags, AskedTimeline asked, OutputFiles& files) {
   const Format format = format_of(flags.output);
   Schedule schedule = make_schedule(asked.pipeline);
-  if (schedule.deadlock) refuse_deadlock(flags, asked.pipeline, *schedule.deadlock);
+  if (schedule.deadlock) refuse_deadlock(flags, asked, *schedule.deadlock);
   if (asked.after) {
     for (TimelineFact& fact : asked.after(asked.pipeline, schedule))
       asked.report.facts.push_back(std::move(fact));
@@ -100,8 +131,8 @@ int show(const TimelineFlags& flags, AskedTimeline asked) {
   report.top = flags.top;
   report.task_table = format == Format::csv;
   const Document document = timeline_document(report);
-  if (!flags.trace.empty()) write_file(flags.trace, "--trace", chrome_trace(report));
-  print(document, flags.output);
+  if (!flags.trace.empty()) files.put("--trace", chrome_trace(report));
+  files.finish(document, flags.output);
   return 0;
 }
 
@@ -113,25 +144,49 @@ int show_serving(const TimelineFlags& flags, const Node& document, const std::st
   return 0;
 }
 
+int show_pipeline(const TimelineFlags& flags, Node document, const std::string& folder,
+                  OutputFiles* files, Diagnostics& wrong) {
+  if (!flags.residency.empty())
+    wrong.add(position_in("command line"), "--residency",
+              "is of the operators of a graph or model; this is a pipeline");
+  const auto settings = collected(wrong, [&] { return apply_settings(flags, document); });
+  const bool serving = names_serving(document);
+  if (serving || names_pipeline_kind(document)) {
+    const char* why = "is of a device, which a file of this kind does not use";
+    refuse_device(flags, settings.value_or(kNone), why, wrong);
+    refuse_clocks(flags.device, why, wrong);
+  }
+  wrong.throw_if_any();
+  if (serving) return show_serving(flags, document, folder);
+  if (names_pipeline_kind(document)) return show(flags, ask_pipeline_kind(document), *files);
+  TimesContext context;
+  context.folder = folder;
+  context.device_settings = *settings;
+  return show(flags, ask_pipeline(flags, document, std::move(context)), *files);
+}
+
 int timeline(const TimelineFlags& flags) {
-  check_flags(flags);
-  const std::string file = find_workload(flags.file, workload_folders(flags.workload_path));
-  Node document = read_document(file);
-  if (!is_pipeline_document(document)) {
+  Diagnostics wrong;
+  check_flags(flags, wrong);
+  const auto files =
+      output_files({{"--trace", flags.trace}, {"--output", flags.output.file}}, wrong);
+  std::string file;
+  std::optional<Node> document;
+  if (!flags.file.empty()) {
+    document = collected(wrong, [&] {
+      file = find_workload(flags.file, workload_folders(flags.workload_path));
+      return read_document(file);
+    });
+  }
+  if (document && !is_pipeline_document(*document)) {
     const WorkloadOptions workload{flags.file, "", flags.workload_path, flags.set};
     const std::string residency = flags.residency.empty() ? "cold" : flags.residency;
-    return show(flags, ask_operator_graph(workload, flags.device, residency));
+    AskedTimeline asked = ask_operator_graph(workload, flags.device, residency, wrong);
+    return show(flags, std::move(asked), *files);
   }
-  if (!flags.residency.empty()) {
-    throw InputError(Diagnostic{position_in("command line"), "--residency",
-                                "is of the operators of a graph or model; this is a pipeline"});
-  }
-  TimesContext context;
-  context.folder = std::filesystem::path(file).parent_path().string();
-  apply_settings(flags, document, context.device_settings);
-  if (names_serving(document)) return show_serving(flags, document, context.folder);
-  if (names_pipeline_kind(document)) return show(flags, ask_pipeline_kind(document));
-  return show(flags, ask_pipeline(flags, document, std::move(context)));
+  if (!document) wrong.throw_if_any();
+  return show_pipeline(flags, *std::move(document),
+                       std::filesystem::path(file).parent_path().string(), files.get(), wrong);
 }
 
 }  // namespace

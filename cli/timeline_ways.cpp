@@ -53,22 +53,24 @@ AskedTimeline ask_pipeline_kind(const Node& document) {
 }
 
 AskedTimeline ask_operator_graph(const WorkloadOptions& workload, const DeviceOptions& device,
-                                 const std::string& residency) {
-  const OperatorDuration duration = duration_of(residency);
-  const Subject subject = read_subject(workload);
-  const std::vector<std::string> devices = device_list(device);
-  if (devices.empty()) {
-    throw InputError(Diagnostic{position_in("command line"), "--device",
-                                "missing; an operator graph takes the floors of a device "
-                                "(floorline devices lists them)"});
-  }
-  const Machine machine = load_machine(devices.front(), device, subject);
-  const SubjectResult result = evaluate(subject, machine);
+                                 const std::string& residency, Diagnostics& wrong) {
+  const auto duration = collected(wrong, [&] { return duration_of(residency); });
+  if (device.device.empty())
+    wrong.add(position_in("command line"), "--device",
+              "missing; an operator graph takes the floors of a device "
+              "(floorline devices lists them)");
+  const std::optional<Subject> asked_of = asked_subject(workload, wrong);
+  const auto names = collected(wrong, [&] { return device_list(device); });
+  std::optional<Machine> machine;
+  if (names && !names->empty())
+    machine = asked_machine(names->front(), device, asked_of, workload, wrong);
+  wrong.throw_if_any();
+  const SubjectResult result = evaluate(*asked_of, *machine);
   const Evaluation& e = result.evaluation;
-  const bool cold = duration == OperatorDuration::cold;
+  const bool cold = *duration == OperatorDuration::cold;
   AskedTimeline asked;
-  asked.pipeline = operator_pipeline(e.graph, e.bound, e.floors, duration);
-  asked.report.devices = {machine.device.name};
+  asked.pipeline = operator_pipeline(e.graph, e.bound, e.floors, *duration);
+  asked.report.devices = {machine->device.name};
   asked.report.facts = graph_facts(e.floors, cold);
   asked.report.assumptions = e.graph.assumptions;
   asked.report.assumptions.insert(asked.report.assumptions.end(), result.assumptions.begin(),

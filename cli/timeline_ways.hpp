@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Node;
 struct AskedTimeline {
   Pipeline pipeline;
   TimelineReport report;
+  std::map<std::string, Position> places{};  ///< of stages in the file, by name
   /// Answers that need the schedule; may be empty.
   std::function<std::vector<TimelineFact>(const Pipeline&, const Schedule&)> after;
 };
@@ -26,8 +28,9 @@ struct AskedTimeline {
 /// A file with the table of a pipeline kind.
 AskedTimeline ask_pipeline_kind(const Node& document);
 
-/// A graph file or a model on one device; residency: "cold" or "any". Throws InputError.
+/// A graph file or a model on one device; residency: "cold" or "any". Throws all that is wrong,
+/// after what `wrong` holds already.
 AskedTimeline ask_operator_graph(const WorkloadOptions& workload, const DeviceOptions& device,
-                                 const std::string& residency);
+                                 const std::string& residency, Diagnostics& wrong);
 
 }  // namespace floorline

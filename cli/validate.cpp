@@ -14,6 +14,7 @@
 #include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
 #include "validation/hypothesis/hypothesis_file.hpp"
+#include "validation/record/record_folder.hpp"
 #include "validation/record/record_text.hpp"
 #include "validation/report/run_document.hpp"
 #include "validation/report/suite_document.hpp"
@@ -77,7 +78,9 @@ HypothesisRun run_one(const std::string& file, const std::string& shown, const V
   HypothesisRun run = predict(std::move(hypothesis), lookup);
   run.tolerance = tolerance_of(o.tolerance);
   run.quick = o.quick;
-  for (const std::string& text : o.observed) add_typed(text, run);
+  Diagnostics wrong;
+  for (const std::string& text : o.observed) collect(wrong, [&] { add_typed(text, run); });
+  wrong.throw_if_any();
   if (!o.observed.empty()) {
     judge_run(run);
     run.assumptions.push_back("typed numbers are within " + number_text(run.tolerance * 100, 3) +
@@ -94,6 +97,9 @@ int status_of(const std::optional<HypothesisVerdict>& verdict) {
 void keep(const HypothesisRun& run, const std::string& folder) {
   if (folder.empty()) return;
   const RecordFile file = keep_record(folder, run);
+  for (const std::string& path : file.passed_over)
+    std::cerr << "floorline: warning: " << path
+              << " cannot be read; the new record does not name it as the one before\n";
   std::cerr << "record " << file.path << '\n';
 }
 
@@ -120,7 +126,33 @@ int validate_all(const ValidateOptions& o, BackendRunner* runner) {
   return status;
 }
 
-void check_flags(const ValidateOptions& o) {
+/// Flags that say nothing of what is asked.
+void refuse_idle_flags(const ValidateOptions& o, Diagnostics& wrong) {
+  std::error_code error;
+  const bool folder = !o.observe.empty() && std::filesystem::is_directory(o.observe, error);
+  const bool keeps_none = !o.observe.empty() || o.experiments;
+  refuse_idle({{"--mapping", !o.mapping.empty() && o.observe.empty()}},
+              "is how to read a table; expected with --observe TABLE", wrong);
+  refuse_idle({{"--models", !o.models.empty() && !folder}},
+              "is of a folder of measured rows; expected with --observe FOLDER", wrong);
+  refuse_idle({{"--tolerance", !o.tolerance.empty() && o.observed.empty()}},
+              "is of typed numbers; expected with --observed", wrong);
+  refuse_idle(
+      {{"--record", o.record && keeps_none}, {"--records", !o.records.empty() && keeps_none}},
+      "keeps runs of hypotheses; --observe and --experiments have none", wrong);
+  refuse_idle({{"--device", folder && !o.device.device.empty()}},
+              "has no effect: rows of a folder name their device themselves", wrong);
+  if (folder)
+    refuse_clocks(o.device, "has no effect: a folder's rows were taken as they were", wrong);
+  if (o.backend == "cpu")
+    refuse_clocks(o.device, "is of a GPU; this machine's processors run at their own", wrong);
+  if (o.all || !o.hypothesis.empty() || o.experiments) return;
+  refuse_idle({{"--workload-path", !o.workload_path.empty()},
+               {"--hypothesis-path", !o.hypothesis_path.empty()}},
+              "is of hypotheses, which --observe has none of", wrong);
+}
+
+void check_subject(const ValidateOptions& o) {
   const int subjects = (o.hypothesis.empty() ? 0 : 1) + (o.all ? 1 : 0) +
                        (o.observe.empty() ? 0 : 1) + (o.experiments ? 1 : 0);
   if (subjects != 1) {
@@ -128,22 +160,40 @@ void check_flags(const ValidateOptions& o) {
            "expected one of: a hypothesis (a file or the name of a shipped one), --all, "
            "--experiments, or --observe with measurements from elsewhere");
   }
+}
+
+/// Flags alone, before any work.
+void check_flags(const ValidateOptions& o, Diagnostics& wrong) {
+  const Position at = position_in("command line");
+  check_output(o.output, wrong);
+  collect(wrong, [&] { tolerance_of(o.tolerance); });
+  collect(wrong, [&] { check_subject(o); });
+  collect(wrong, [&] { clocks_of(o.device); });
+  collect(wrong, [&] { device_list(o.device); });
   if (!o.backend.empty() && !o.observed.empty()) {
-    refuse("--backend",
-           "numbers that are typed in and a backend that measures are two runs; "
-           "expected one of --backend and --observed");
+    wrong.add(at, "--backend",
+              "numbers that are typed in and a backend that measures are two runs; "
+              "expected one of --backend and --observed");
   }
-  if (o.all && !o.observed.empty()) refuse("--observed", "is about one hypothesis, not about all");
-  if (o.experiments && (o.backend.empty() || !o.observed.empty())) {
-    refuse("--experiments", "runs every experiment; expected with --backend cpu or cuda alone");
-  }
-  if (o.quick && o.backend.empty()) refuse("--quick", "shortens runs; expected with --backend");
+  refuse_idle({{"--observed", o.all && !o.observed.empty()}},
+              "is about one hypothesis, not about all", wrong);
+  refuse_idle({{"--observed", !o.observe.empty() && !o.observed.empty()},
+               {"--backend", !o.observe.empty() && !o.backend.empty()}},
+              "stands beside --observe, whose measurements are there already", wrong);
+  if (o.experiments && (o.backend.empty() || !o.observed.empty()))
+    wrong.add(at, "--experiments",
+              "runs every experiment; expected with --backend cpu or cuda alone");
+  if (o.quick && o.backend.empty())
+    wrong.add(at, "--quick", "shortens runs; expected with --backend");
+  refuse_idle_flags(o, wrong);
+  if (const std::string folder = records_folder(o); !folder.empty())
+    collect(wrong, [&] { check_can_keep(folder); });
 }
 
 int validate(const ValidateOptions& o) {
-  format_of(o.output);  // a bad flag is told before any work
-  tolerance_of(o.tolerance);
-  check_flags(o);
+  Diagnostics wrong;
+  check_flags(o, wrong);
+  wrong.throw_if_any();
   if (!o.observe.empty()) {
     return observe({o.observe, o.mapping, o.models, o.device, o.output});
   }

@@ -40,49 +40,80 @@ struct WhatifOptions {
   throw InputError(Diagnostic{position_in("command line"), flag, why});
 }
 
-std::vector<Assignment> changes_of(const WhatifOptions& options) {
+std::vector<Assignment> changes_of(const WhatifOptions& options, Diagnostics& wrong) {
   std::vector<Assignment> changes;
-  for (const std::string& text : options.changes) changes.push_back(parse_assignment(text));
+  for (const std::string& text : options.changes) {
+    if (auto change = collected(wrong, [&text] { return parse_assignment(text); }))
+      changes.push_back(*std::move(change));
+  }
   for (const std::string& name : options.removed)
     changes.push_back({name.starts_with("op.") ? name : "op." + name, "remove", false});
   return changes;
 }
 
-Situation situation_of(const WhatifOptions& options) {
+std::vector<Assignment> changes_of(const WhatifOptions& options) {
+  Diagnostics wrong;
+  std::vector<Assignment> changes = changes_of(options, wrong);
+  wrong.throw_if_any();
+  return changes;
+}
+
+/// Throws all that is wrong, after what `wrong` holds already.
+Situation situation_of(const WhatifOptions& options, Diagnostics& wrong) {
   Situation s;
   if (options.numbers.given()) {
-    s.kernel = read_numbers(options.numbers, options.workload, options.device);
+    s.kernel = collected(
+        wrong, [&] { return read_numbers(options.numbers, options.workload, options.device); });
+    wrong.throw_if_any();
     return s;
   }
-  Subject subject = read_subject(options.workload);
-  const std::vector<std::string> devices = device_list(options.device);
-  if (devices.empty())
-    refuse("--device", "missing; expected a device (floorline devices lists them)");
-  if (devices.size() > 1)
-    refuse("--device", "whatif takes one device; --change device=NAME asks for another");
-  Machine machine = load_machine(devices.front(), options.device, subject);
-  s.graph = std::move(subject.graph);
-  s.model = std::move(subject.model);
-  s.device = std::move(machine.device);
-  s.clocks = machine.clocks;
-  s.device_settings = std::move(subject.device_settings);
+  Question asked =
+      read_question(options.workload, options.device,
+                    "whatif takes one device; --change device=NAME asks for another", wrong);
+  s.graph = std::move(asked.subject.graph);
+  s.model = std::move(asked.subject.model);
+  s.device = std::move(asked.machine.device);
+  s.clocks = asked.machine.clocks;
+  s.device_settings = std::move(asked.subject.device_settings);
   s.device_path = device_path(options.device.device_path);
   return s;
 }
 
+/// What has no effect, or no meaning, where nothing but measured times is given.
+void refuse_without_workload(const WhatifOptions& o, Diagnostics& wrong) {
+  const char* why = "needs a workload; measured times alone are given";
+  refuse_idle({{"--set", !o.workload.set.empty()},
+               {"--workload-path", !o.workload.workload_path.empty()},
+               {"--device", !o.device.device.empty()},
+               {"--device-path", !o.device.device_path.empty()},
+               {"--point", !o.points.empty()},
+               {"--emit", !o.emit.empty()},
+               {"--record", !o.record.empty()},
+               {"--rank", o.rank},
+               {"--top", o.top > 0},
+               {"--explain", o.explain}},
+              why, wrong);
+  refuse_clocks(o.device, why, wrong);
+}
+
 /// Measured times alone, no workload.
-int by_times(const WhatifOptions& options, MeasuredTimes measured, const WhatifInputs& inputs) {
-  if (!options.record.empty())
-    refuse("--record", "measured times alone have nothing that could run");
-  const std::vector<Assignment> changes = changes_of(options);
+int by_times(const WhatifOptions& options, MeasuredTimes measured, const WhatifInputs& inputs,
+             Diagnostics& wrong) {
+  const std::vector<Assignment> changes = changes_of(options, wrong);
   for (const Assignment& a : changes) {
     if (!names_measured_time(a.name))
-      refuse(a.name.c_str(), "needs a workload; measured times alone know op.NAME.time only");
+      wrong.add(position_in("command line"), a.name,
+                "needs a workload; measured times alone know op.NAME.time only");
   }
+  refuse_without_workload(options, wrong);
   const ParsedQuantity q = parse_quantity(measured.given, Dimension::seconds);
-  if (!q.error.empty()) refuse("--measured", q.error);
-  if (!(q.base > 0))
-    refuse("--measured", floorline::quoted(measured.given) + " is not a time above zero");
+  if (!q.error.empty()) {
+    wrong.add(position_in("command line"), "--measured", q.error);
+  } else if (!(q.base > 0)) {
+    wrong.add(position_in("command line"), "--measured",
+              floorline::quoted(measured.given) + " is not a time above zero");
+  }
+  wrong.throw_if_any();
   measured.whole = Seconds(q.base);
   check_measured(measured);
   print(amdahl_document(inputs, amdahl(*measured.whole, stated_parts(measured, changes))),
@@ -101,7 +132,7 @@ Seconds whole_time(const std::string& text, const Situation& situation) {
   return measured_time(text, work);
 }
 
-void emit_graph(const WhatifOptions& options, const Whatif& result) {
+std::string emitted_graph(const WhatifOptions& options, const Whatif& result) {
   GraphReport report;
   report.workload =
       options.workload.workload.empty() ? options.workload.op : options.workload.workload;
@@ -109,11 +140,7 @@ void emit_graph(const WhatifOptions& options, const Whatif& result) {
   report.set.insert(report.set.end(), options.changes.begin(), options.changes.end());
   report.graph = &result.after.evaluation.graph;
   report.bound = &result.after.evaluation.bound;
-  OutputOptions file;
-  file.format = "json";
-  file.file = options.emit;
-  file.flag = "--emit";
-  print(graph_document(report), file);
+  return write_json(graph_document(report));
 }
 
 void check_emit(const WhatifOptions& options) {
@@ -171,15 +198,11 @@ std::string hypothesis_text(const WhatifOptions& options) {
 void check_record(const WhatifOptions& options) {
   if (options.record.empty()) return;
   if (options.numbers.given()) refuse("--record", "a kernel by numbers has nothing that could run");
-  if (changes_of(options).empty())
+  if (options.changes.empty() && options.removed.empty())
     refuse("--record", "writes a hypothesis about a change; expected --change or --remove");
 }
 
-int whatif(const WhatifOptions& options) {
-  format_of(options.output);
-  if (options.top < 0) refuse("--top", "expected a number of rows above zero");
-  check_emit(options);
-  check_record(options);
+WhatifInputs inputs_of(const WhatifOptions& options) {
   WhatifInputs inputs;
   inputs.workload = options.workload.op.empty() ? options.workload.workload : options.workload.op;
   inputs.set = options.workload.set;
@@ -191,24 +214,50 @@ int whatif(const WhatifOptions& options) {
   inputs.all_ranked = options.rank;
   inputs.top = options.top;
   inputs.explain = options.explain;
+  return inputs;
+}
+
+/// All that the texts of the flags tell.
+WhatifQuestion read_flags(const WhatifOptions& options, Diagnostics& wrong) {
   WhatifQuestion question;
-  question.measured = read_measured(options.measured);
-  const bool nothing = inputs.workload.empty() && !options.numbers.given();
-  if (nothing && !question.measured.given.empty())
-    return by_times(options, question.measured, inputs);
-  question.changes = changes_of(options);
-  for (const std::string& point : options.points) question.points.push_back(read_point(point));
-  const Situation situation = situation_of(options);
-  if (!question.measured.given.empty())
-    question.measured.whole = whole_time(question.measured.given, situation);
+  collect(wrong, [&] { format_of(options.output); });
+  refuse_idle({{"--explain", options.explain && options.output.format == "csv"}},
+              "is not told in csv, which has one flat table; expected table, json or md", wrong);
+  collect(wrong, [&] { check_top(options.top); });
+  collect(wrong, [&] { check_emit(options); });
+  collect(wrong, [&] { check_record(options); });
+  collect(wrong, [&] { question.measured = read_measured(options.measured); });
+  question.changes = changes_of(options, wrong);
+  for (const std::string& text : options.points) {
+    if (auto point = collected(wrong, [&text] { return read_point(text); }))
+      question.points.push_back(*std::move(point));
+  }
   question.measured.token_rate = is_token_rate(question.measured.given);
   question.ranking.fusion = fusion_offers;
+  return question;
+}
+
+int whatif(const WhatifOptions& options) {
+  const WhatifInputs inputs = inputs_of(options);
+  Diagnostics wrong;
+  WhatifQuestion question = read_flags(options, wrong);
+  const auto files = output_files(
+      {{"--emit", options.emit}, {"--record", options.record}, {"--output", options.output.file}},
+      wrong);
+  const bool nothing = inputs.workload.empty() && !options.numbers.given();
+  if (nothing && !question.measured.given.empty())
+    return by_times(options, question.measured, inputs, wrong);
+  collect(wrong, [&] { check_measured_text(question.measured.given); });
+  const Situation situation = situation_of(options, wrong);
+  if (!question.measured.given.empty())
+    question.measured.whole = whole_time(question.measured.given, situation);
   const Whatif result = ask(situation, question);
   const Document document = whatif_document(inputs, result);
-  if (!options.emit.empty()) emit_graph(options, result);
-  if (!options.record.empty()) write_file(options.record, "--record", hypothesis_text(options));
-  print(document, options.output);
-  return result.measured && result.measured->impossible ? 1 : 0;
+  if (!options.emit.empty()) files->put("--emit", emitted_graph(options, result));
+  if (!options.record.empty()) files->put("--record", hypothesis_text(options));
+  files->finish(document, options.output);
+  const bool point = result.line && !result.line->impossible.empty();
+  return point || (result.measured && result.measured->impossible) ? 1 : 0;
 }
 
 /// One value each, so that a repeated flag never swallows the WORKLOAD behind it.

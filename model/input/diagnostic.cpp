@@ -21,13 +21,18 @@ constexpr std::size_t kMinPrefixBytes = 3;  // shorter prefixes match too much
 /// Keeps a message on one line and a terminal unharmed, whatever the input holds.
 void append_printable(std::string& out, std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    auto byte = static_cast<unsigned char>(c);
+    const bool c1 = byte == 0xC2 && i + 1 < text.size() &&  // U+0080 to U+009F
+                    static_cast<unsigned char>(text[i + 1]) >= 0x80 &&
+                    static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (c1) byte = static_cast<unsigned char>(text[++i]);
     if (c == '\n') {
       out += "\\n";
     } else if (c == '\t') {
       out += "\\t";
-    } else if (byte < 0x20 || byte == 0x7F) {
+    } else if (c1 || byte < 0x20 || byte == 0x7F) {
       out += "\\x";
       out += kHex[byte >> 4U];
       out += kHex[byte & 0xFU];
@@ -150,6 +155,15 @@ void Diagnostics::throw_if_any() const {
 
 Position position_in(std::string_view file, std::uint32_t line, std::uint32_t column) {
   return {std::make_shared<const std::string>(file), line, column};
+}
+
+std::string wrong_name(std::string_view name) {
+  if (name.find_first_not_of(" \t\n\r") == std::string_view::npos)
+    return "is empty; expected a name";
+  std::string printed;
+  append_printable(printed, name);
+  if (printed != name) return "has a control character; expected plain text";
+  return {};
 }
 
 std::string shortened(std::string_view text, std::size_t max_bytes) {

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "model/quantity/sourced.hpp"
@@ -46,8 +49,28 @@ class Diagnostics {
   std::vector<Diagnostic> all_;
 };
 
+/// What `read` refuses is added instead of thrown, so that what comes after it is read too.
+template <class F>
+void collect(Diagnostics& diagnostics, F&& read) {
+  try {
+    std::forward<F>(read)();
+  } catch (const InputError& error) {
+    for (const Diagnostic& d : error.diagnostics()) diagnostics.add(d.at, d.key_path, d.message);
+  }
+}
+/// The same for what has a value; nothing where it was refused.
+template <class F>
+std::optional<std::invoke_result_t<F>> collected(Diagnostics& diagnostics, F&& read) {
+  std::optional<std::invoke_result_t<F>> value;
+  collect(diagnostics, [&] { value.emplace(std::forward<F>(read)()); });
+  return value;
+}
+
 /// A position for text that did not come from a file, such as "command line".
 Position position_in(std::string_view file, std::uint32_t line = 0, std::uint32_t column = 0);
+
+/// What is wrong with a name that is given to something (blank, control characters), or "".
+std::string wrong_name(std::string_view name);
 
 /// At most `max_bytes` of the text, cut between characters, and "..." after a cut.
 std::string shortened(std::string_view text, std::size_t max_bytes);

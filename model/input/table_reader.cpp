@@ -9,26 +9,31 @@
 namespace floorline {
 namespace {
 
-constexpr std::size_t kMaxListedKeys = 12;
+constexpr std::size_t kMaxListedKeys = 60;
 
-/// "; expected one of a, b": what a table takes that it does not have yet.
-std::string expected_keys(const std::vector<std::string>& candidates) {
-  if (candidates.empty() || candidates.size() > kMaxListedKeys) return {};
-  std::string out = candidates.size() == 1 ? "; expected " : "; expected one of ";
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
+/// "; expected one of a, b": all that a table takes, the one nearest to `word` first.
+std::string expected_keys(std::string_view word, std::vector<std::string> known) {
+  if (known.empty()) return {};
+  const std::string nearest = nearest_name(word, known);
+  std::stable_partition(known.begin(), known.end(),
+                        [&nearest](const std::string& key) { return key == nearest; });
+  std::string out = known.size() == 1 ? "; expected " : "; expected one of ";
+  for (std::size_t i = 0; i < known.size() && i < kMaxListedKeys; ++i) {
     if (i > 0) out += ", ";
-    out += candidates[i];
+    out += known[i];
   }
+  if (known.size() > kMaxListedKeys)
+    out += " and " + std::to_string(known.size() - kMaxListedKeys) + " more";
   return out;
 }
 
 std::string not_a_precision(const std::string& text) {
   std::vector<std::string> names{"fp8"};
   for (const PrecisionInfo& p : kPrecisions) {
-    if (p.id != Precision::none) names.emplace_back(p.name);
+    if (p.id != Precision::none && p.id != Precision::any) names.emplace_back(p.name);
   }
   const std::string hint = did_you_mean(text, names);
-  return "\"" + text + "\" is not a precision" + (hint.empty() ? expected_keys(names) : hint);
+  return "\"" + text + "\" is not a precision" + (hint.empty() ? expected_keys(text, names) : hint);
 }
 
 std::string expected_not(std::string_view expected, const Node& node) {
@@ -97,6 +102,15 @@ std::optional<std::string> TableReader::text(std::string_view key) {
 std::string TableReader::required_text(std::string_view key) {
   if (required_node(key, "text") == nullptr) return {};
   return text(key).value_or("");
+}
+
+std::string TableReader::required_name(std::string_view key) {
+  std::string name = required_text(key);
+  const Node* found = table_.find(key);
+  if (found == nullptr || found->kind != Node::Kind::text) return name;
+  const std::string wrong = wrong_name(name);
+  if (!wrong.empty()) error(key, wrong);
+  return name;
 }
 
 std::optional<std::int64_t> TableReader::count(std::string_view key, std::int64_t minimum) {
@@ -183,18 +197,20 @@ void TableReader::finish() {
   if (finished_) return;
   finished_ = true;
   if (std::find(read_.begin(), read_.end(), false) == read_.end()) return;
+  std::vector<std::string> known;
   std::vector<std::string> candidates;  // a key that is there already was not meant
   for (const std::string& key : known_) {
-    const bool repeated = std::find(candidates.begin(), candidates.end(), key) != candidates.end();
-    if (!repeated && !has(key)) candidates.push_back(key);
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    known.push_back(key);
+    if (!has(key)) candidates.push_back(key);
   }
   for (std::size_t i = 0; i < read_.size() && !diagnostics_.full(); ++i) {
     if (read_[i]) continue;
     const NodeMember& member = table_.members[i];
     const std::string hint = did_you_mean(member.key, candidates);
-    diagnostics_.add(
-        member.at, path_,
-        "unknown key \"" + member.key + "\"" + (hint.empty() ? expected_keys(candidates) : hint));
+    diagnostics_.add(member.at, path_,
+                     "unknown key \"" + member.key + "\"" +
+                         (hint.empty() ? expected_keys(member.key, known) : hint));
   }
 }
 

@@ -37,6 +37,8 @@ class TableReader {
 
   std::optional<std::string> text(std::string_view key);
   std::string required_text(std::string_view key);
+  /// A text that must be there and can be shown: not blank, no control characters.
+  std::string required_name(std::string_view key);
   /// A whole number >= minimum; 3.0 is not a whole number.
   std::optional<std::int64_t> count(std::string_view key, std::int64_t minimum = 0);
   std::optional<double> number(std::string_view key);

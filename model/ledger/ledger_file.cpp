@@ -105,7 +105,7 @@ class LedgerReader {
 
   void read_line(TableReader& table) {
     LedgerEntry line;
-    line.name = table.required_text("name");
+    line.name = table.required_name("name");
     if (!line.name.empty() && find_line(result_.ledger, line.name) != nullptr) {
       table.error("name", "line " + quoted(line.name) + " is there already");
     }
@@ -223,6 +223,8 @@ LedgerEntry parse_line(std::string_view text, Lifetime alive) {
   }
   LedgerEntry line;
   line.name = std::string(text.substr(0, equals));
+  if (const std::string wrong = wrong_name(line.name); !wrong.empty())
+    refuse("--line", quoted(line.name) + " " + wrong);
   line.bytes = parse_need(text.substr(equals + 1), "--line " + line.name);
   line.alive = alive;
   line.source = "--line";

@@ -9,7 +9,7 @@ namespace floorline {
 namespace {
 
 void append_field(std::string& out, std::string_view raw) {
-  const std::string text = well_formed(raw);
+  const std::string text = harmless(raw);
   if (text.find_first_of("\",\r\n") == std::string::npos) {
     out += text;
     return;

@@ -218,6 +218,12 @@ std::string capacity_text(const DeviceSpec& device) {
   return to_text(b, 3) + " = " + to_text_binary(b, 4);
 }
 
+/// What the driver reports; not what a data sheet says.
+std::string usable_text(const DeviceSpec& device) {
+  const MaybeSourced<Bytes>& capacity = device.hbm.driver_capacity;
+  return capacity ? to_text_binary(capacity->value, 4) : "-";
+}
+
 /// bf16 where there is one, else fp16 (Volta, Turing).
 ResourceId half_tensor(const Rates& rates) {
   const ResourceId bf16{Unit::tensor, Precision::bf16, Precision::fp32};
@@ -230,9 +236,12 @@ Document device_list_document(const std::vector<Machine>& machines) {
   Document doc = document_frame("devices");
   Json list = Json::array();
   Table table;
-  table.columns = {{"device", false},      {"what", false},         {"HBM", true},
-                   {"bandwidth", true},    {"16-bit tensor", true}, {"ridge FLOP/B", true},
-                   {"numbers known", true}};
+  table.columns = {{"device", false, true}, {"what", false},     {"HBM advertised", true},
+                   {"HBM usable", true},    {"bandwidth", true}, {"16-bit tensor", true},
+                   {"ridge FLOP/B", true},  {"known", true}};
+  table.footnotes = {
+      "HBM usable: what the driver reports, where the file states it; known: share of the numbers "
+      "of a device."};
   for (const Machine& m : machines) {
     const NumberRows numbers = numbers_of(m.device);
     const ResourceId half = half_tensor(m.rates);
@@ -246,20 +255,25 @@ Document device_list_document(const std::vector<Machine>& machines) {
                   .set("hbm_capacity_bytes",
                        m.device.hbm.capacity ? Json(m.device.hbm.capacity->value.in_base_units())
                                              : Json())
+                  .set("hbm_driver_capacity_bytes",
+                       m.device.hbm.driver_capacity
+                           ? Json(m.device.hbm.driver_capacity->value.in_base_units())
+                           : Json())
                   .set("hbm_bytes_per_s", hbm.known ? Json(hbm.nominal.in_base_units()) : Json())
                   .set("half_precision", half_rate.known ? Json(name_of(half)) : Json())
                   .set("half_precision_flops_per_s",
                        half_rate.known ? Json(half_rate.nominal.in_base_units()) : Json())
                   .set("ridge_flops_per_byte", ridge ? Json(ridge->in_base_units()) : Json())
                   .set("share_known", share));
-    table.rows.push_back({m.device.name, m.device.title, capacity_text(m.device),
-                          hbm.known ? rate_text({Unit::hbm}, hbm.nominal) : "-",
-                          half_rate.known ? rate_text(half, half_rate.nominal) : "-",
-                          ridge ? number_text(ridge->in_base_units(), 3) : "-",
-                          percent_text(share)});
+    table.rows.push_back(
+        {m.device.name, m.device.title, capacity_text(m.device), usable_text(m.device),
+         hbm.known ? rate_text({Unit::hbm}, hbm.nominal) : "-",
+         half_rate.known ? rate_text(half, half_rate.nominal) : "-",
+         ridge ? number_text(ridge->in_base_units(), 3) : "-", percent_text(share)});
   }
   doc.json.set("devices", std::move(list));
   doc.csv = table;
+  doc.csv.columns.back().name = "numbers known";
   doc.sections.push_back({"", {}, {}, {table}});
   doc.sections.push_back(
       {"", {}, {"floorline devices show NAME prints every number with origin and source."}, {}});

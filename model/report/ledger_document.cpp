@@ -210,22 +210,40 @@ Section formula_section(const MemoryLedger& ledger) {
   return section;
 }
 
+std::string plain(ByteCount bytes) {
+  return bytes.overflowed() ? std::string() : std::to_string(*bytes.count());
+}
+
+/// Peak, budget, what remains and the verdict, told from the lines by the last column.
+void add_verdict_rows(const LedgerReport& report, Table& csv) {
+  const Peak peak = peak_of(report.ledger);
+  const auto row = [&csv](const char* what, std::string bytes, std::string lifetime,
+                          std::string text) {
+    csv.rows.push_back(
+        {what, std::move(bytes), "", "", "", std::move(lifetime), std::move(text), "", what});
+  };
+  row("peak", plain(peak.bytes), report.ledger.instants[peak.at], "");
+  if (!report.budget) return;
+  const Headroom room = headroom(peak.bytes, *report.budget);
+  row("budget", plain(report.budget->bytes), "", "");
+  row("remaining", room.remaining ? std::to_string(*room.remaining) : "", "", "");
+  row("verdict", "", "", room.fits ? "fits" : "does not fit");
+}
+
 Table csv_table(const LedgerReport& report) {
   Table csv;
-  for (const char* name :
-       {"name", "bytes", "low_bytes", "high_bytes", "evidence", "lifetime", "formula", "source"}) {
+  for (const char* name : {"name", "bytes", "low_bytes", "high_bytes", "evidence", "lifetime",
+                           "formula", "source", "row"}) {
     csv.columns.push_back({name, false});
   }
-  const auto plain = [](ByteCount bytes) {
-    return bytes.overflowed() ? std::string() : std::to_string(*bytes.count());
-  };
   for (const LedgerEntry& line : report.ledger.lines) {
-    csv.rows.push_back({line.name, plain(line.bytes),
-                        plain(line.interval ? line.interval->low : line.bytes),
-                        plain(line.interval ? line.interval->high : line.bytes),
-                        std::string(name_of(line.evidence)),
-                        lifetime_text(report.ledger, line.alive), line.formula, line.source});
+    csv.rows.push_back(
+        {line.name, plain(line.bytes), plain(line.interval ? line.interval->low : line.bytes),
+         plain(line.interval ? line.interval->high : line.bytes),
+         std::string(name_of(line.evidence)), lifetime_text(report.ledger, line.alive),
+         line.formula, line.source, "line"});
   }
+  add_verdict_rows(report, csv);
   return csv;
 }
 

@@ -3,6 +3,7 @@
 
 #include "model/quantity/unit_names.hpp"
 #include "model/report/document_head.hpp"
+#include "model/report/utf8.hpp"
 
 namespace floorline {
 
@@ -16,7 +17,8 @@ std::string json_text(std::string_view text) {
   return written;
 }
 
-std::string csv_text(const std::string& text) {
+std::string csv_text(const std::string& raw) {
+  const std::string text = harmless(raw);
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {

@@ -87,6 +87,22 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string harmless(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const CodePoint first = first_code_point(text);
+    const std::string_view point = text.substr(0, first.bytes);
+    if (point == "\n" || point == "\r" || point == "\t") {
+      out += point;
+    } else {
+      append_printable(out, first.well_formed ? point : kReplacement);
+    }
+    text.remove_prefix(first.bytes);
+  }
+  return out;
+}
+
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -27,6 +27,9 @@ std::string well_formed(std::string_view text);
 /// One line for people: well-formed, line breaks and tabs as spaces, control characters as \x1b.
 std::string printable(std::string_view text);
 
+/// For formats that keep line breaks: well-formed, control characters but \n, \r and \t as \x1b.
+std::string harmless(std::string_view text);
+
 /// Columns that well-formed text takes.
 std::size_t display_width(std::string_view text);
 

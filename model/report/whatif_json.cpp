@@ -147,8 +147,11 @@ Json json_of(const LineAnswer& line) {
       .set("worst_residual_s", line.fit.worst_residual.in_base_units())
       .set("before", side(line.before, line.time_before))
       .set("after", side(line.after, line.time_after))
-      .set("expected_ratio", number_or_null(ratio_of(line.time_before, line.time_after)))
+      .set("expected_ratio", line.impossible.empty()
+                                 ? number_or_null(ratio_of(line.time_before, line.time_after))
+                                 : Json())
       .set("byte_ratio", line.after > Bytes(0) ? Json(line.before / line.after) : Json())
+      .set("impossible", json_of(line.impossible))
       .set("doubt", json_of(line.doubts));
 }
 

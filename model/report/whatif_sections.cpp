@@ -270,10 +270,14 @@ Section line_section(const Whatif&, const LineAnswer& line) {
                                                  : to_text(line.fit.fixed)) +
                     " + bytes / " + to_text(line.fit.bandwidth));
   if (line.fit.points.size() > 2) field("worst residual", to_text(line.fit.worst_residual));
-  field("expected", to_text(line.time_before) + " before, " + to_text(line.time_after) +
-                        " after: " + ratio_text(ratio_of(line.time_before, line.time_after)));
+  field("expected", line.impossible.empty()
+                        ? to_text(line.time_before) + " before, " + to_text(line.time_after) +
+                              " after: " + ratio_text(ratio_of(line.time_before, line.time_after))
+                        : "nothing: a point of the line cannot be");
   field("bytes alone",
         line.after > Bytes(0) ? ratio_text(line.before / line.after) : std::string("-"));
+  for (const std::string& point : line.impossible)
+    section.lines.push_back("- IMPOSSIBLE: " + point);
   for (const std::string& doubt : line.doubts) section.lines.push_back("- " + doubt);
   return section;
 }

@@ -143,8 +143,11 @@ class PipelineReader {
   void read_resource(const Node& node, const std::string& path) {
     TableReader table(node, path, diagnostics_);
     Pool pool;
-    pool.name = table.required_text("name");
+    pool.name = table.required_name("name");
     pool.servers = table.count("servers", 1).value_or(1);
+    if (pool.servers > kMostTasks)
+      table.error("servers", "more than " + std::to_string(kMostTasks) +
+                                 ", the most steps that are placed; expected fewer");
     const std::optional<std::string> kind = table.text("kind");
     const std::string word = kind.value_or(pool.name);
     pool.kind = kind_named(word).value_or(PoolKind::other);
@@ -179,7 +182,7 @@ class PipelineReader {
     StageEntry stage;
     stage.at = node.at;
     stage.path = path;
-    stage.name = table.required_text("name");
+    stage.name = table.required_name("name");
     stage.resource = table.required_text("resource");
     stage.time = read_stage_time(table, stage.resource);
     stage.device = table.text("device").value_or("");

@@ -117,13 +117,17 @@ Situation changed(Situation s, const std::vector<Assignment>& changes) {
   std::stable_sort(ordered.begin(), ordered.end(), [](const Assignment& a, const Assignment& b) {
     return turn_of(a) < turn_of(b);
   });
+  Diagnostics wrong;  // of all changes at once
   for (const Assignment& a : ordered) {
-    if (a.name == "device" && !s.kernel) {
-      apply_device(s, a);
-    } else {
-      apply(s, a);
-    }
+    collect(wrong, [&] {
+      if (a.name == "device" && !s.kernel) {
+        apply_device(s, a);
+      } else {
+        apply(s, a);
+      }
+    });
   }
+  wrong.throw_if_any();
   if (s.model) {
     Diagnostics diagnostics;
     check_model(s.model->architecture, s.model->scenario, s.model->layout, diagnostics);

@@ -89,15 +89,33 @@ std::vector<Assignment> changes_in(const std::string& text) {
   return changes;
 }
 
-Bytes point_traffic(const Whatif& w, const PointText& point) {
-  if (point.what == "base") return traffic_of(w.before);
+/// No bytes of a cache can be in the way: all but twice what the caches keep moves at the ceiling.
+std::optional<Seconds> floor_of_bytes(const Outcome& before, Bytes traffic) {
+  const Rates& rates = before.machine ? before.machine->rates : *before.numbers;
+  const Rate& rate = rates[ResourceId{before.machine ? Unit::hbm : Unit::memory}];
+  if (!rate.has_ceiling || rate.provisional) return std::nullopt;
+  if (before.machine && !before.machine->chip.keep_known) return std::nullopt;
+  const Bytes kept = before.machine ? before.machine->chip.keep * 2 : Bytes(0);
+  if (traffic <= kept) return std::nullopt;
+  return (traffic - kept) / BytesPerSecond(rate.ceiling.in_base_units());
+}
+
+/// A point of the line: the bytes it moves, and the least time it can take where one is proven.
+struct PointFacts {
+  Bytes traffic{0};
+  std::optional<Seconds> floor;
+};
+
+PointFacts facts_of(const Whatif& w, const PointText& point) {
+  if (point.what == "base") return {traffic_of(w.before), proven_floor(w.before)};
   const ParsedQuantity bytes = parse_quantity(point.what, Dimension::bytes);
-  if (bytes.error.empty()) return Bytes(bytes.base);
+  if (bytes.error.empty()) return {Bytes(bytes.base), floor_of_bytes(w.before, Bytes(bytes.base))};
   if (point.what.find('=') == std::string::npos)
     refuse("--point", quoted(point.what) + " is neither base, an amount of bytes nor NAME=VALUE");
   const std::vector<Assignment> changes = changes_in(point.what);
   check_changes(w.situation, w.before, changes);
-  return traffic_of(evaluate(changed(w.situation, changes)));
+  const Outcome outcome = evaluate(changed(w.situation, changes));
+  return {traffic_of(outcome), proven_floor(outcome)};
 }
 
 std::vector<std::string> line_doubts(const LineFit& fit, const Outcome& before) {
@@ -118,8 +136,15 @@ std::vector<std::string> line_doubts(const LineFit& fit, const Outcome& before) 
 
 LineAnswer line_answer(const Whatif& w, const std::vector<PointText>& points) {
   std::vector<LinePoint> all;
-  for (const PointText& p : points) all.push_back({p.what, point_traffic(w, p), p.time});
   LineAnswer line;
+  for (const PointText& p : points) {
+    const PointFacts facts = facts_of(w, p);
+    all.push_back({p.what, facts.traffic, p.time});
+    if (facts.floor && p.time < *facts.floor)
+      line.impossible.push_back(p.what + " in " + to_text(p.time) +
+                                " is below its floor at any residency, " + to_text(*facts.floor) +
+                                ": the time, or what was timed, is not as stated");
+  }
   line.fit = fit_line(std::move(all));
   line.before = traffic_of(w.before);
   line.after = traffic_of(w.after);

@@ -67,6 +67,8 @@ struct LineAnswer {
   Bytes after{0};
   Seconds time_before{0};
   Seconds time_after{0};
+  /// Points below their floor at any residency: nothing follows from a line through them.
+  std::vector<std::string> impossible;
   std::vector<std::string> doubts;
 };
 

@@ -137,7 +137,7 @@ class GraphReader {
     for (const Entry& entry : entries(root, "tensor", "tensors")) {
       TableReader table(*entry.node, entry.path, diagnostics_);
       Tensor tensor;
-      tensor.name = entry.name.empty() ? table.required_text("name") : entry.name;
+      tensor.name = entry.name.empty() ? table.required_name("name") : entry.name;
       tensor.at = entry.node->at;
       if (graph_.find_tensor(tensor.name))
         table.error("name", "tensor \"" + tensor.name + "\" is there already");
@@ -182,7 +182,7 @@ class GraphReader {
   void read_operators(TableReader& root) {
     for (const Entry& entry : entries(root, "op", "ops")) {
       TableReader table(*entry.node, entry.path, diagnostics_);
-      const std::string name = entry.name.empty() ? table.required_text("name") : entry.name;
+      const std::string name = entry.name.empty() ? table.required_name("name") : entry.name;
       if (graph_.find_op(name)) table.error("name", "operator \"" + name + "\" is there already");
       auto op = read_operator(table, name, entry.node->at);
       if (!op) continue;
@@ -236,7 +236,7 @@ class GraphReader {
     for (std::size_t i = 0; i < parts->items.size(); ++i) {
       const std::string path = table.path_of("parts") + "[" + std::to_string(i) + "]";
       TableReader row(parts->items[i], path, diagnostics_);
-      auto part = read_operator(row, row.required_text("name"), parts->items[i].at);
+      auto part = read_operator(row, row.required_name("name"), parts->items[i].at);
       if (!part) continue;
       if (part->kind == OperatorKind::fused) {
         row.error("kind", "a part cannot be fused itself; expected its parts in its place");
@@ -427,7 +427,7 @@ class GraphReader {
     for (const Entry& entry : entries(root, "repeat", "repeats")) {
       TableReader table(*entry.node, entry.path, diagnostics_);
       Repeat repeat;
-      repeat.name = entry.name.empty() ? table.required_text("name") : entry.name;
+      repeat.name = entry.name.empty() ? table.required_name("name") : entry.name;
       repeat.at = entry.node->at;
       if (const Node* times = table.required_node("times", "a count or an expression")) {
         repeat.times = expression(*times, table.path_of("times"));

@@ -31,6 +31,36 @@ TEST_SUITE("input") {
     }
   }
 
+  TEST_CASE("control characters of a second set, in UTF-8, do not reach a terminal either") {
+    CHECK(to_text({{},
+                   "",
+                   "a\xC2\x9B"
+                   "31m"}) == "error: a\\x9b31m");
+    CHECK(to_text({{}, "", "\xC2\xA0\xC3\x9B"}) == "error: \xC2\xA0\xC3\x9B");
+    CHECK(to_text({{}, "", "\xC2"}) == "error: \xC2");
+  }
+
+  TEST_CASE("a name is not blank and has no control characters") {
+    CHECK(wrong_name("weights").empty());
+    CHECK(wrong_name("K\xC3\xA4se").empty());
+    CHECK(!wrong_name("").empty());
+    CHECK(!wrong_name(" \t").empty());
+    CHECK(!wrong_name("a\x1b[31m").empty());
+    CHECK(!wrong_name("a\xC2\x9B").empty());
+  }
+
+  TEST_CASE("what one reader refuses is kept, and the next one is read") {
+    Diagnostics all;
+    collect(all, [] { throw InputError(Diagnostic{position_in("f", 1, 1), "a", "bad"}); });
+    const auto two = collected(all, [] { return 2; });
+    const auto none = collected(all, []() -> int {
+      throw InputError(Diagnostic{position_in("f", 2, 1), "b", "bad"});
+    });
+    CHECK(two == 2);
+    CHECK(!none);
+    CHECK(all.size() == 2);
+  }
+
   TEST_CASE("the same diagnostic twice is one") {
     Diagnostics diagnostics;
     diagnostics.add(position_in("a.toml", 1, 1), "x", "bad");

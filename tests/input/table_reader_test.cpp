@@ -111,7 +111,7 @@ TEST_SUITE("input") {
           "d.toml:1:1: error: unknown key \"colour\"; expected one of bandwidth, capacity");
     // "bandwidth" is there: it was not meant.
     CHECK(errors_of("bandwidth = \"x\"\nbandwith = \"x\"", read) ==
-          "d.toml:2:1: error: unknown key \"bandwith\"; expected capacity");
+          "d.toml:2:1: error: unknown key \"bandwith\"; expected one of bandwidth, capacity");
     CHECK(errors_of("bandwith = 1", [](TableReader& reader) { reader.ignore_unread(); }) == "");
   }
 
@@ -193,7 +193,8 @@ TEST_SUITE("input") {
         });
     CHECK(errors ==
           "d.toml:3:17: error: bad: expected true or false, not an integer\n"
-          "d.toml:3:20: error: bad: unknown key \"range\"; expected one of origin, source, note");
+          "d.toml:3:20: error: bad: unknown key \"range\"; expected one of value, origin, source, "
+          "note");
   }
 
   TEST_CASE("a wrong unit is reported at the value, under the key's own path") {

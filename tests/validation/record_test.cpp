@@ -138,6 +138,29 @@ TEST_SUITE("validation") {
     CHECK(list_records(folder.path()).leftovers.empty());
   }
 
+  TEST_CASE("a record that cannot be read is passed over by name, and no new one is blocked") {
+    const TemporaryFolder folder;
+    const HypothesisRun run = run_with(typed(330e-6), typed(180e-6));
+    keep_record(folder.path(), run);
+    fs::create_symlink("/nowhere/at/all", folder.file("storage-0002.json"));
+    const RecordFile third = keep_record(folder.path(), run);
+    CHECK(third.id == "storage-0003");
+    REQUIRE(third.passed_over.size() == 1);
+    CHECK(third.passed_over.front() == folder.file("storage-0002.json"));
+    CHECK(text_at(read_record(third.path), "previous.id") == "storage-0001");
+    CHECK(problems(folder.path()).find("storage-0002") != std::string::npos);
+  }
+
+  TEST_CASE("whether a record can be kept is found without making anything") {
+    const TemporaryFolder folder;
+    check_can_keep(folder.file("a/b"));
+    CHECK(!fs::exists(folder.path()));
+    fs::create_directories(folder.path());
+    write(folder.file("file"), "x");
+    CHECK_THROWS_AS(check_can_keep(folder.file("file")), InputError);
+    CHECK_THROWS_AS(check_can_keep(folder.file("file/below")), InputError);
+  }
+
   TEST_CASE("a record that was changed, removed or renamed is seen") {
     const TemporaryFolder folder;
     const HypothesisRun run = run_with(typed(330e-6), typed(180e-6));

@@ -8,6 +8,7 @@
 #include "model/input/table_reader.hpp"
 #include "model/quantity/expect.hpp"
 #include "model/quantity/resource.hpp"
+#include "model/quantity/unit_names.hpp"
 #include "validation/hypothesis/experiment_name.hpp"
 
 namespace floorline {
@@ -114,6 +115,30 @@ void check_op(TableReader& table, const std::string& op) {
   }
 }
 
+/// NAME=0 of a size: a case that does nothing predicts nothing.
+void refuse_no_work(TableReader& table, const HypothesisCase& c) {
+  constexpr std::array<std::string_view, 12> kSizes{"rows",  "cols",   "m",      "n",
+                                                    "k",     "batch",  "bytes",  "count",
+                                                    "q_len", "kv_len", "groups", "items"};
+  const auto zero = [&](std::string_view word) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos) return false;
+    const auto value = parse_number(word.substr(equals + 1));
+    return value && *value == 0 &&
+           std::find(kSizes.begin(), kSizes.end(), word.substr(0, equals)) != kSizes.end();
+  };
+  const char* const why = "leaves no work, and nothing to predict; expected a size above zero";
+  for (std::size_t at = 0; at < c.op.size();) {
+    const std::size_t end = std::min(c.op.find_first_of(" \t\n", at), c.op.size());
+    const std::string word = c.op.substr(at, end - at);
+    if (zero(word)) table.error("op", floorline::quoted(word) + " " + why);
+    at = end + 1;
+  }
+  for (const std::string& text : c.set) {
+    if (zero(text)) table.error("set", floorline::quoted(text) + " " + why);
+  }
+}
+
 void read_experiment(TableReader& table, HypothesisCase& c) {
   c.experiment = table.text("experiment").value_or("");
   if (c.experiment.empty()) return;
@@ -143,6 +168,7 @@ HypothesisCase read_case(TableReader& hypothesis, std::string_view key, Diagnost
                     "has neither op, workload nor experiment; expected what predicts its time");
   }
   c.set = table.texts("set").value_or(std::vector<std::string>{});
+  refuse_no_work(table, c);
   for (const std::string& text : c.set) {
     if (text.find('=') == std::string::npos) {
       table.error("set",

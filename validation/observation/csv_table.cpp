@@ -137,8 +137,9 @@ class CsvParser {
     std::vector<CsvTable::Cell>& cells = line_ == 1 ? header_ : table_.cells_;
     const std::size_t before = cells.size();
     std::size_t start = begin;
+    const std::string_view line = std::string_view(text()).substr(0, end);  // a column has no ','
     while (true) {
-      const std::size_t stop = std::min(text().find(',', start), end);
+      const std::size_t stop = std::min(line.find(',', start), end);
       cells.push_back(
           {static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(stop - start)});
       if (stop == end) break;

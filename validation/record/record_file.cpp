@@ -94,8 +94,13 @@ class Checker {
     if (id != before->id) {
       add(file, "names " + (id.empty() ? "no record" : quoted(id)) + " as the one before it, not " +
                     quoted(before->id));
-    } else if (text_at(record, "previous.sha256") != sha256(read_text_file(before->path))) {
-      add(file, before->id + ".json was changed after this record was written");
+      return;
+    }
+    try {
+      if (text_at(record, "previous.sha256") != sha256(read_text_file(before->path)))
+        add(file, before->id + ".json was changed after this record was written");
+    } catch (const InputError& error) {  // told of itself too, and the others are still checked
+      add(file, before->id + ".json cannot be read");
     }
   }
 

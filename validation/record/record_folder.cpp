@@ -167,6 +167,35 @@ RecordFile find_record(const std::string& folder, const std::string& what) {
          "no such record in " + folder + did_you_mean(what, known) + " (floorline record list)");
 }
 
+void check_can_keep(const std::string& folder) {
+  std::error_code error;
+  fs::path at = fs::absolute(folder, error);
+  while (!fs::exists(fs::symlink_status(at, error)) && at.has_relative_path())
+    at = at.parent_path();
+  if (!fs::is_directory(at, error)) refuse(folder, "cannot be made; expected a folder");
+  if (access(at.c_str(), W_OK | X_OK) != 0) refuse(folder, "cannot be written");
+}
+
+namespace {
+
+/// The last record of the hypothesis that can be read, and its text; those behind it that cannot.
+std::optional<RecordFile> latest_readable(const RecordFolder& folder, std::string_view name,
+                                          std::vector<std::string>& passed_over,
+                                          std::string& text) {
+  for (auto record = folder.records.rbegin(); record != folder.records.rend(); ++record) {
+    if (record->name != name) continue;
+    try {
+      text = read_text_file(record->path);
+      return *record;
+    } catch (const InputError&) {
+      passed_over.push_back(record->path);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 RecordFile append_record(const std::string& folder, const std::string& name,
                          const std::function<std::string(const RecordPlace&)>& text,
                          const std::function<void(RecordStep)>& at) {
@@ -178,12 +207,14 @@ RecordFile append_record(const std::string& folder, const std::string& name,
   if (!fs::is_directory(folder, error)) refuse(folder, "cannot be made; expected a folder");
   constexpr int kTries = 100;  // others may append to the same hypothesis meanwhile
   for (int i = 0; i < kTries; ++i) {
-    const std::optional<RecordFile> previous = latest(list_records(folder), name);
-    RecordFile record{"", name, previous ? previous->number + 1 : 1, ""};
+    const RecordFolder list = list_records(folder);
+    const std::optional<RecordFile> last = latest(list, name);
+    RecordFile record{"", name, last ? last->number + 1 : 1, ""};
+    std::string text_before;
+    const auto previous = latest_readable(list, name, record.passed_over, text_before);
     record.id = id_of(name, record.number);
     record.path = (fs::path(folder) / (record.id + ".json")).string();
-    const RecordPlace place{record.id, previous,
-                            previous ? sha256(read_text_file(previous->path)) : ""};
+    const RecordPlace place{record.id, previous, previous ? sha256(text_before) : ""};
     const Scratch scratch{
         (fs::path(folder) / ('.' + record.id + '.' + std::to_string(getpid()) + std::string(kPart)))
             .string()};

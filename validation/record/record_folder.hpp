@@ -20,6 +20,9 @@ struct RecordFile {
   std::string name;  ///< of the hypothesis
   std::int64_t number = 0;
   std::string path;
+  /// Of a new one: records of the same hypothesis that could not be read (a link to nothing), and
+  /// that it therefore does not name as the one before it.
+  std::vector<std::string> passed_over{};
 };
 
 struct RecordFolder {
@@ -35,6 +38,10 @@ RecordFolder list_records(const std::string& folder);
 std::optional<RecordFile> latest(const RecordFolder& folder, std::string_view name);
 /// By id, by the hypothesis' name (its last one), or by path. Throws InputError.
 RecordFile find_record(const std::string& folder, const std::string& what);
+
+/// Whether a record can be added, before what it is to keep is run. Throws InputError; makes
+/// nothing.
+void check_can_keep(const std::string& folder);
 
 /// What the writer must know to make the text of a record.
 struct RecordPlace {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "model/input/document_node.hpp"
+#include "model/quantity/unit_names.hpp"
 #include "model/workload/weights_file/header_bytes.hpp"
 
 namespace floorline {
@@ -258,10 +259,10 @@ void take(const StoredWeights& file, const std::vector<const NodeMember*>& named
 void compare_total(const Node& index, StoredWeights& weights) {
   const Node* metadata = index.find("metadata");
   const Node* total = metadata == nullptr ? nullptr : metadata->find("total_size");
-  if (total == nullptr || total->kind != Node::Kind::integer) return;
+  if (total == nullptr || !total->is_number()) return;
   const ByteCount sum = total_bytes(weights);
-  if (sum == ByteCount(total->integer)) return;
-  weights.notes.push_back("the index says total_size = " + std::to_string(total->integer) +
+  if (sum.count() && static_cast<double>(*sum.count()) == total->real) return;
+  weights.notes.push_back("the index says total_size = " + exact_text(total->real) +
                           " bytes; its tensors have " +
                           (sum.count() ? std::to_string(*sum.count()) : "more than 9.2e18"));
 }
