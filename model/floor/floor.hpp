@@ -95,7 +95,7 @@ struct OperatorFloors {
   Seconds any_overlapped{0};  ///< any residency, other kernels may run meanwhile
   double times = 1;
   bool memory_unknown = false;  ///< any residency asked of a device whose caches are not known
-  bool served = true;           ///< the device states every rate that the demand needs, see missing_rates()
+  bool served = true;  ///< the device states every rate that the demand needs, see missing_rates()
 };
 
 Floor floor_of(const Demand& demand, const Rates& rates, const OnChip& chip, Residency residency);

@@ -64,8 +64,8 @@ struct GraphFloors {
   /// By operator and entry of its demand: where it was in `sum` the last time.
   std::vector<int> places;
   std::vector<int> bound_places;  ///< by operator, likewise in `bound_by`
-  std::vector<Bytes> entering;  ///< by use, of `entries` only: what enters, all iterations
-  std::vector<Bytes> leaving;   ///< by operator: what leaves the graph, all iterations
+  std::vector<Bytes> entering;    ///< by use, of `entries` only: what enters, all iterations
+  std::vector<Bytes> leaving;     ///< by operator: what leaves the graph, all iterations
 
   // Scratch of the longest path, kept so that evaluation allocates nothing.
   std::vector<Bytes> read;     ///< by tensor

@@ -139,10 +139,18 @@ class AmountPerSecond {
     return AmountPerSecond(FlopsPerSecond(a.base_ * s));
   }
   friend constexpr auto operator<=>(AmountPerSecond, AmountPerSecond) = default;
-  friend constexpr bool operator<(AmountPerSecond a, AmountPerSecond b) { return a.base_ < b.base_; }
-  friend constexpr bool operator>(AmountPerSecond a, AmountPerSecond b) { return a.base_ > b.base_; }
-  friend constexpr bool operator<=(AmountPerSecond a, AmountPerSecond b) { return a.base_ <= b.base_; }
-  friend constexpr bool operator>=(AmountPerSecond a, AmountPerSecond b) { return a.base_ >= b.base_; }
+  friend constexpr bool operator<(AmountPerSecond a, AmountPerSecond b) {
+    return a.base_ < b.base_;
+  }
+  friend constexpr bool operator>(AmountPerSecond a, AmountPerSecond b) {
+    return a.base_ > b.base_;
+  }
+  friend constexpr bool operator<=(AmountPerSecond a, AmountPerSecond b) {
+    return a.base_ <= b.base_;
+  }
+  friend constexpr bool operator>=(AmountPerSecond a, AmountPerSecond b) {
+    return a.base_ >= b.base_;
+  }
 
  private:
   double base_ = 0;

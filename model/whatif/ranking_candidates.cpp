@@ -218,8 +218,8 @@ class Candidates {
   }
 
   const Situation& situation_;
-  const OperatorGraph& graph_;
   const Outcome& before_;
+  const OperatorGraph& graph_;
   const GraphFloors& floors_;
   const BoundGraph& bound_;
   const Machine* machine_;

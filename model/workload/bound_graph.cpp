@@ -67,8 +67,8 @@ bool refill_operator(const Operator& op, std::span<const double> values, BoundOp
   }
   bound.stated_work = Flops(op.stated_work ? op.stated_work->evaluate(values) : -1);
   bound.stated_traffic = Bytes(op.stated_traffic ? op.stated_traffic->evaluate(values) : -1);
-  bound.overridden = op.stated_work || op.stated_traffic || bound.work_scale != 1 ||
-                     bound.traffic_scale != 1;
+  bound.overridden =
+      op.stated_work || op.stated_traffic || bound.work_scale != 1 || bound.traffic_scale != 1;
   return fine && bound.stated_work >= Flops(-1) && bound.stated_traffic >= Bytes(-1);
 }
 
@@ -185,7 +185,8 @@ void count_crossings(BoundGraph& bound) {
       TensorUse& use = bound.uses[static_cast<std::size_t>(place)];
       const BoundTensor& tensor = bound.tensors[static_cast<std::size_t>(use.tensor)];
       const bool leaves = tensor.role == TensorRole::output || tensor.role == TensorRole::state;
-      use.crossing = (in ? enters(tensor) : leaves && !use.again) ? std::min(tensor.copies, op.times) : 0;
+      use.crossing =
+          (in ? enters(tensor) : leaves && !use.again) ? std::min(tensor.copies, op.times) : 0;
       (in ? op.enters : op.leaves) |= use.crossing > 0;
     }
   }
@@ -341,7 +342,8 @@ Touched touched_by(const OperatorGraph& graph, const BoundGraph& bound,
         tensors_change(op) || std::any_of(op.parts.begin(), op.parts.end(), tensors_change);
     if (keys) touched.ops.push_back(static_cast<int>(i));
     if (keys || often || tensors) touched.demands.push_back(static_cast<int>(i));
-    if (keys || (tensors && compares_tensors(op.kind))) touched.checks.push_back(static_cast<int>(i));
+    if (keys || (tensors && compares_tensors(op.kind)))
+      touched.checks.push_back(static_cast<int>(i));
   }
   return touched;
 }
@@ -351,8 +353,7 @@ bool rebind(const OperatorGraph& graph, std::span<const double> symbol_values,
   bool fine = true;
   for (const int i : touched.sizes)
     fine = measure_size(graph, symbol_values, static_cast<std::size_t>(i), bound) && fine;
-  for (const int i : touched.shapes)
-    fine = fill_shape(static_cast<std::size_t>(i), bound) && fine;
+  for (const int i : touched.shapes) fine = fill_shape(static_cast<std::size_t>(i), bound) && fine;
   for (const int t : touched.tensors) fill_tensor(static_cast<std::size_t>(t), bound);
   for (const int o : touched.ops) {
     const auto i = static_cast<std::size_t>(o);

@@ -73,7 +73,7 @@ struct BoundOperator {
   Bytes stated_traffic{-1};
   double work_scale = 1;
   double traffic_scale = 1;
-  bool overridden = false;  ///< work or traffic is stated or scaled
+  bool overridden = false;                     ///< work or traffic is stated or scaled
   std::array<double, kKeyCount> attributes{};  ///< NaN when absent
 };
 

@@ -168,12 +168,10 @@ TEST_SUITE("property") {
       const OnChip chip = random_chip(dice);
       const GraphFloors f = floors_of(graph, machine.rates, chip);
       for (const OperatorFloors& op : f.ops) {
-        const auto floor = [&](Residency r) {
-          return floor_of(op.demand, machine.rates, chip, r);
-        };
+        const auto floor = [&](Residency r) { return floor_of(op.demand, machine.rates, chip, r); };
         is_longest_of(op.cold, floor(Residency::cold));
         is_longest_of(op.any, floor(Residency::any_keep));
-        CHECK(op.any_overlapped == floor(Residency::any_all).time());
+        CHECK(equal(op.any_overlapped, floor(Residency::any_all).time()));
         CHECK(op.memory_unknown == floor(Residency::any_keep).memory_unknown);
       }
     }

@@ -84,8 +84,8 @@ std::vector<LimitTerm> cold_terms(const GraphFloors& floors, const Machine& mach
                                   KernelSchedule schedule) {
   std::vector<LimitTerm> terms;
   if (floors.ops.size() == 1 && floors.ops.front().times == 1) {
-    const Floor cold = floor_of(floors.ops.front().demand, machine.rates, machine.chip,
-                                Residency::cold);
+    const Floor cold =
+        floor_of(floors.ops.front().demand, machine.rates, machine.chip, Residency::cold);
     for (const Term& term : cold.list()) {
       terms.push_back(limit_term(term.resource, term.amount, *term.rate, term.time));
     }
