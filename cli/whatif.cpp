@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/command_line.hpp"
+#include "cli/emit.hpp"
 #include "cli/hypothesis_case.hpp"
 #include "cli/locate.hpp"
 #include "cli/numbers.hpp"
@@ -101,7 +102,7 @@ Seconds whole_time(const std::string& text, const Situation& situation) {
   return measured_time(text, work);
 }
 
-void emit_graph(const WhatifOptions& options, const Whatif& result) {
+void emit(const WhatifOptions& options, const Whatif& result) {
   GraphReport report;
   report.workload =
       options.workload.workload.empty() ? options.workload.op : options.workload.workload;
@@ -109,18 +110,12 @@ void emit_graph(const WhatifOptions& options, const Whatif& result) {
   report.set.insert(report.set.end(), options.changes.begin(), options.changes.end());
   report.graph = &result.after.evaluation.graph;
   report.bound = &result.after.evaluation.bound;
-  OutputOptions file;
-  file.format = "json";
-  file.file = options.emit;
-  file.flag = "--emit";
-  print(graph_document(report), file);
+  emit_graph(graph_document(report), options.emit);
 }
 
 void check_emit(const WhatifOptions& options) {
   if (options.emit.empty()) return;
   if (options.numbers.given()) refuse("--emit", "a kernel by numbers has no graph to write");
-  if (options.emit.ends_with(".toml"))
-    refuse("--emit", "writes JSON, which graph files may be; expected a name that ends in .json");
 }
 
 constexpr std::size_t kMostFusions = 6;  // of the ranking; the search may find hundreds
@@ -205,7 +200,7 @@ int whatif(const WhatifOptions& options) {
   question.ranking.fusion = fusion_offers;
   const Whatif result = ask(situation, question);
   const Document document = whatif_document(inputs, result);
-  if (!options.emit.empty()) emit_graph(options, result);
+  if (!options.emit.empty()) emit(options, result);
   if (!options.record.empty()) write_file(options.record, "--record", hypothesis_text(options));
   print(document, options.output);
   return result.measured && result.measured->impossible ? 1 : 0;
@@ -242,8 +237,9 @@ void add_whatif(CLI::App& app, Action& action) {
   verb->add_option("--top", options->top, "rows of the ranking (default: the first few)");
   verb->add_flag("--explain", options->explain,
                  "formula, numbers, origins and file positions of every term, before and after");
-  verb->add_option("--emit", options->emit,
-                   "write the changed graph (JSON), which every other command reads");
+  verb->add_option(
+      "--emit", options->emit,
+      "write the changed graph, which every other command reads (JSON; NAME.toml: TOML)");
   verb->add_option("--record", options->record,
                    "write the change as a hypothesis file, ready for floorline validate");
   add_output_options(*verb, options->output);

@@ -44,10 +44,35 @@ Bytes leaving_by(const BoundGraph& graph, const BoundOperator& op, const Demand&
     const BoundTensor& tensor = graph.tensors[static_cast<std::size_t>(use.tensor)];
     all_written += tensor.bytes;
     if (tensor.role != TensorRole::output && tensor.role != TensorRole::state) continue;
+    if (tensor.rows_of >= 0) continue;  // counted with the whole
     leaving += tensor.bytes * std::min(tensor.copies, op.times);
   }
   if (!(leaving > Bytes(0))) return Bytes(0);
   return leaving * (demand.hbm_write / all_written);
+}
+
+/// Tensors that are used by rows: no more than all of them together, nor than the whole. `read` has
+/// the largest part of each tensor that any reader needs; rows move from there into `rows`.
+void add_rows(const BoundGraph& graph, GraphFloors& result, Bytes& written) {
+  std::fill(result.rows.begin(), result.rows.end(), Bytes(0));
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (graph.tensors[t].rows_of < 0) continue;
+    result.rows[static_cast<std::size_t>(graph.tensors[t].rows_of)] += result.read[t];
+    result.read[t] = Bytes(0);
+  }
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t)
+    result.read[t] = std::max(result.read[t], std::min(result.rows[t], graph.tensors[t].bytes));
+  std::fill(result.rows.begin(), result.rows.end(), Bytes(0));
+  for (const BoundOperator& op : graph.ops) {
+    for (const TensorUse& use : graph.outputs(op)) {
+      const BoundTensor& tensor = graph.tensors[static_cast<std::size_t>(use.tensor)];
+      const bool leaves = tensor.role == TensorRole::output || tensor.role == TensorRole::state;
+      if (tensor.rows_of < 0 || !leaves) continue;
+      result.rows[static_cast<std::size_t>(tensor.rows_of)] += tensor.bytes * op.times;
+    }
+  }
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t)
+    written += std::min(result.rows[t], graph.tensors[t].bytes);
 }
 
 /// What enters the graph, each tensor once: the largest part any reader needs. What leaves it.
@@ -63,6 +88,7 @@ void fused_traffic(const BoundGraph& graph, GraphFloors& result) {
     }
     written += result.leaving[i];
   }
+  if (graph.has_rows) add_rows(graph, result, written);
   Bytes read(0);
   for (const Bytes most : result.read) read += most;
   result.fused_demand.hbm_read = read;
@@ -198,6 +224,7 @@ void prepare(const BoundGraph& graph, GraphFloors& result) {
   result.entering.assign(graph.uses.size(), Bytes(0));
   result.leaving.assign(graph.ops.size(), Bytes(0));
   result.read.assign(graph.tensors.size(), Bytes(0));
+  result.rows.assign(graph.has_rows ? graph.tensors.size() : 0, Bytes(0));
   result.chain = is_chain(graph);
   result.ready.assign(graph.tensors.size(), 0);
   result.work.assign(graph.tensors.size(), 0);

@@ -212,6 +212,9 @@ void assign_precision(OperatorGraph& graph, const Assignment& a) {
   if (tensors.empty())
     refuse(a.name, "names no tensor of this workload" + did_you_mean(a.name, assignable(graph)));
   for (const TensorId id : tensors) graph.tensors[index(id)].dtype = p;
+  for (Tensor& rows : graph.tensors) {
+    if (rows.rows_of) rows.dtype = graph.tensors[index(*rows.rows_of)].dtype;
+  }
 }
 
 std::vector<std::string> precisions_under(const OperatorGraph& graph, std::string_view name) {

@@ -121,6 +121,9 @@ void erase_unused(OperatorGraph& graph, const std::vector<TensorId>& candidates)
     for (const auto& [made, read] : repeat.carry) used[index(made)] = used[index(read)] = true;
   }
   std::vector<bool> goes(graph.tensors.size(), false);
+  for (const Tensor& rows : graph.tensors) {
+    if (rows.rows_of) used[index(*rows.rows_of)] = true;
+  }
   for (const TensorId id : candidates) goes[index(id)] = !used[index(id)];
   std::vector<TensorId> now(graph.tensors.size());
   std::vector<Tensor> kept;
@@ -130,6 +133,9 @@ void erase_unused(OperatorGraph& graph, const std::vector<TensorId>& candidates)
   }
   graph.tensors = std::move(kept);
   const auto renumber = [&now](TensorId& id) { id = now[index(id)]; };
+  for (Tensor& rows : graph.tensors) {
+    if (rows.rows_of) renumber(*rows.rows_of);
+  }
   for (Operator& op : graph.ops) {
     for (TensorId& id : op.inputs) renumber(id);
     for (TensorId& id : op.outputs) renumber(id);

@@ -41,7 +41,8 @@ bool measure(const Tensor& tensor, std::span<const double> values, BoundTensor& 
 
 double copies_of(const Tensor& tensor, double times) {
   const bool per_iteration = tensor.role == TensorRole::weight ||
-                             tensor.role == TensorRole::scale || tensor.role == TensorRole::state;
+                             tensor.role == TensorRole::scale || tensor.role == TensorRole::state ||
+                             tensor.rows_of.has_value();
   return per_iteration && !tensor.shared ? times : 1;
 }
 
@@ -107,6 +108,22 @@ BoundOperator laid_out(const Operator& op, BoundGraph& bound) {
   return b;
 }
 
+/// Who writes rows makes the whole; rows that nobody writes are made with the whole.
+void lay_out_rows(const OperatorGraph& graph, BoundGraph& bound) {
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (!graph.tensors[t].rows_of) continue;
+    bound.has_rows = true;
+    BoundTensor& rows = bound.tensors[t];
+    rows.rows_of = static_cast<int>(*graph.tensors[t].rows_of);
+    int& maker = bound.tensors[index(*graph.tensors[t].rows_of)].producer;
+    maker = std::max(maker, rows.producer);
+  }
+  for (BoundTensor& rows : bound.tensors) {
+    if (rows.rows_of >= 0 && rows.producer < 0)
+      rows.producer = bound.tensors[static_cast<std::size_t>(rows.rows_of)].producer;
+  }
+}
+
 void lay_out(const OperatorGraph& graph, BoundGraph& bound) {
   bound.routing = graph.routing;
   bound.tensors.resize(graph.tensors.size());
@@ -121,6 +138,7 @@ void lay_out(const OperatorGraph& graph, BoundGraph& bound) {
     for (const TensorId out : op.outputs) bound.tensors[index(out)].producer = static_cast<int>(i);
     bound.ops.push_back(b);
   }
+  lay_out_rows(graph, bound);
   for (std::size_t r = 0; r < graph.repeats.size(); ++r) {
     const Repeat& repeat = graph.repeats[r];
     BoundRepeat b;
