@@ -57,7 +57,7 @@ Json chunk_json(const GroupFusion& group) {
       .set("chunks", c.chunks)
       .set("symbol", c.symbol)
       .set("intermediate_bytes_a_chunk", c.inside.in_base_units())
-      .set("read_again_bytes", c.reread.in_base_units())
+      .set("more_hbm_bytes", c.more.in_base_units())
       .set("read_by_every_chunk", json_of(c.whole_inputs))
       .set("near_floor_from_rows", c.near_from ? Json(*c.near_from) : Json());
 }
@@ -193,16 +193,18 @@ Table floor_table(const GroupTimes& before, const GroupTimes& after, bool keep_k
 /// What every chunk reads again, and whether it has to.
 std::string reread_line(const GroupFusion& group, const OnChip& chip) {
   const Chunking& c = *group.chunk;
-  std::string names;
+  std::string what;
   for (const std::string& name : c.whole_inputs)
-    names += (names.empty() ? "\"" : ", \"") + name + "\"";
-  if (names.empty() && !(c.reread > Bytes(0))) return "- nothing is read by every chunk";
-  std::string line = "- ";
-  if (!names.empty()) line += names + ": read by each of " + exact_text(c.chunks) + " chunks";
-  if (c.has_sums)
-    line += std::string(names.empty() ? "" : "; ") + "sums over rows: read and written by each";
-  line += ": " + to_text(c.reread) + " are read again unless they stay on chip";
-  if (!chip.keep_known || names.empty()) return line;
+    what += (what.empty() ? "\"" : ", \"") + name + "\"";
+  if (!what.empty()) what += " read by each of " + exact_text(c.chunks) + " chunks";
+  if (c.has_sums) {
+    what += std::string(what.empty() ? "" : ", ") +
+            "sums over rows read and written by each of " + exact_text(c.chunks);
+  }
+  if (what.empty()) return "- nothing is read by every chunk";
+  std::string line =
+      "- " + what + ": " + to_text(c.more) + " more cross HBM, but for what stays on chip";
+  if (!chip.keep_known || c.whole_inputs.empty()) return line;
   const bool fits = c.largest_whole_input <= chip.keep;
   return line + " (" + to_text(c.largest_whole_input) + (fits ? " fit" : " do not fit") +
          " into S_keep = " + to_text(chip.keep) + ")";

@@ -241,7 +241,7 @@ void add_chunks(const FusionResult& r, const ChunkedGraph& chunked, const RowSpl
     const TensorId t = r.before.graph.find_tensor(row.name).value();
     if (split.by_rows(t)) continue;
     chunk.has_sums = chunk.has_sums || row.written_after > Bytes(0);
-    chunk.reread += std::max(Bytes(0), row.read_after - row.read_before);
+    chunk.more += row.read_after + row.written_after - row.read_before - row.written_before;
     if (!(row.read_before > Bytes(0))) continue;
     chunk.whole_inputs.push_back(row.name);
     chunk.largest_whole_input =
@@ -253,8 +253,8 @@ void add_chunks(const FusionResult& r, const ChunkedGraph& chunked, const RowSpl
 void check_chunk(double rows, const RowSplit& split) {
   if (split.rows() < 2 || rows < split.rows()) return;
   throw InputError(Diagnostic{here(), "--chunk",
-                              number_text(rows, 12) + " rows are all of \"" + split.rows_text() +
-                                  "\" = " + number_text(split.rows(), 12) +
+                              exact_text(rows) + " rows are all of \"" + split.rows_text() +
+                                  "\" = " + exact_text(split.rows()) +
                                   "; expected fewer rows a chunk"});
 }
 

@@ -37,7 +37,7 @@ struct Chunking {
   double chunks = 0;
   std::string symbol;  ///< of the rewritten graph: the rows of a chunk
   Bytes inside{0};     ///< of a chunk: what is alive of the intermediates
-  Bytes reread{0};     ///< read beyond before: inputs that every chunk reads whole, sums so far
+  Bytes more{0};       ///< crosses HBM beyond before: what every chunk reads whole, sums so far
   std::vector<std::string> whole_inputs;
   Bytes largest_whole_input{0};
   bool has_sums = false;  ///< over rows, which grow from chunk to chunk
