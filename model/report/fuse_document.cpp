@@ -198,8 +198,8 @@ std::string reread_line(const GroupFusion& group, const OnChip& chip) {
     what += (what.empty() ? "\"" : ", \"") + name + "\"";
   if (!what.empty()) what += " read by each of " + exact_text(c.chunks) + " chunks";
   if (c.has_sums) {
-    what += std::string(what.empty() ? "" : ", ") +
-            "sums over rows read and written by each of " + exact_text(c.chunks);
+    what += std::string(what.empty() ? "" : ", ") + "sums over rows read and written by each of " +
+            exact_text(c.chunks);
   }
   if (what.empty()) return "- nothing is read by every chunk";
   std::string line =
