@@ -6,6 +6,7 @@
 
 #include "model/ledger/liveness.hpp"
 #include "model/rewrite/assignment.hpp"
+#include "model/rewrite/splice.hpp"
 #include "model/whatif/fusion.hpp"
 #include "tests/demand/one_op.hpp"
 #include "tests/floor/test_machine.hpp"
@@ -132,5 +133,34 @@ TEST_SUITE("rewrite") {
     OperatorGraph norms = read_graph(read_document("workloads/lm_head_loss.toml"));
     CHECK_THROWS_AS(chunked(kAll, 32768, norms), InputError);
     CHECK_THROWS_AS(chunked({"lm_head"}, 4), InputError);
+  }
+
+  TEST_CASE("chunk: each operator of graphs with parts and rows goes, or is refused") {
+    const Machine machine = h100();
+    const FusionResult fused = fuse_best(
+        evaluate(read_graph(read_document("workloads/transformer_block.toml")), machine), machine);
+    const FusionResult chunks = chunked(kAll, 4);
+    REQUIRE(fused.legal());
+    REQUIRE(chunks.legal());
+    int removed = 0;
+    for (const FusionResult* r : {&fused, &chunks}) {
+      for (std::size_t i = 0; i < r->after->graph.ops.size(); ++i) {
+        CAPTURE(r->after->graph.ops[i].name);
+        OperatorGraph graph = r->after->graph;
+        try {
+          remove_operator(graph, static_cast<OperatorId>(i));
+          CHECK(evaluate(graph, machine).floors.serial.cold > Seconds(0));
+          ++removed;
+        } catch (const InputError&) {
+          CHECK(r == &chunks);  // sums that nobody starts
+        }
+      }
+    }
+    CHECK(removed > 8);
+    // The loss of the block: its gradient is the logits themselves, 3 products stay.
+    OperatorGraph graph = chunks.after->graph;
+    remove_operator(graph, graph.find_op("cross_entropy").value());
+    CHECK(graph.find_tensor("d_logits") == std::nullopt);
+    CHECK(evaluate(graph, machine).graph.ops.size() == 7);
   }
 }
