@@ -273,9 +273,18 @@ void RowSplit::check_rowwise(OperatorId id, Refusals& all) const {
     all.push_back({FusionRule::grid, named(id) + " makes " + named(out) +
                                          " from all rows, and a chunk has only some of them"});
   }
+  const double columns =
+      op.outputs.empty() ? 0 : bound_.tensors[index(op.outputs.front())].last_dim;
   for (const TensorId in : op.inputs) {
-    const bool row_is_all = by_rows(in) && graph_.tensors[index(in)].shape.size() < 2 &&
-                            op.inputs.size() == 1 && op.kind != OperatorKind::elementwise;
+    const Tensor& tensor = graph_.tensors[index(in)];
+    const bool parameter = tensor.role == TensorRole::weight || tensor.role == TensorRole::scale;
+    if (!by_rows(in) && !parameter && bound_.tensors[index(in)].elements > columns) {
+      all.push_back({FusionRule::grid, named(id) + " reads " + named(in) +
+                                           ", whose first dimension is not the " + text_ +
+                                           " that are split"});
+    }
+    const bool row_is_all = by_rows(in) && tensor.shape.size() < 2 && op.inputs.size() == 1 &&
+                            op.kind != OperatorKind::elementwise;
     if (!row_is_all) continue;
     all.push_back({FusionRule::grid, named(id) + " works along the rows that are split"});
   }
@@ -302,9 +311,15 @@ std::vector<FusionRefusal> RowSplit::refusals() const {
     all.push_back({FusionRule::grid, named(group_.front()) + " makes nothing that has rows"});
     return all;
   }
+  const auto has_rows = [this](const std::vector<TensorId>& ids) {
+    return std::any_of(ids.begin(), ids.end(),
+                       [this](TensorId t) { return graph_.tensors[index(t)].rows_of.has_value(); });
+  };
   for (const OperatorId id : group_) {
     const Operator& op = graph_.ops[index(id)];
-    if (bound_.ops[index(id)].repeat >= 0) {
+    if (has_rows(op.inputs) || has_rows(op.outputs)) {
+      all.push_back({FusionRule::kind, named(id) + " works on rows of a tensor already"});
+    } else if (bound_.ops[index(id)].repeat >= 0) {
       all.push_back({FusionRule::repeat, named(id) +
                                              " stands in a repeat block, and chunks are one: "
                                              "blocks do not nest"});

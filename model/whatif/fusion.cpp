@@ -251,7 +251,7 @@ void add_chunks(const FusionResult& r, const ChunkedGraph& chunked, const RowSpl
 
 /// Rows of a chunk that are some and not all.
 void check_chunk(double rows, const RowSplit& split) {
-  if (split.rows() < 2 || rows < split.rows()) return;
+  if (rows < split.rows()) return;
   throw InputError(Diagnostic{here(), "--chunk",
                               exact_text(rows) + " rows are all of \"" + split.rows_text() +
                                   "\" = " + exact_text(split.rows()) +

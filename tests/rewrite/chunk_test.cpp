@@ -26,6 +26,26 @@ OperatorGraph small_loss() {
 }
 Machine h100() { return machine_of(load_device("h100_sxm", DevicePath{{"devices"}}), {}); }
 
+constexpr std::string_view kOtherRows = R"(
+schema = 1
+kind = "graph"
+[tensor]
+x = { shape = [64, 256], dtype = "bf16", role = "input" }
+s = { shape = [4, 16, 256], dtype = "bf16", role = "input" }
+a = { shape = [64, 256], dtype = "bf16", role = "intermediate" }
+y = { shape = [64, 256], dtype = "bf16", role = "output" }
+[[op]]
+name = "double"
+kind = "elementwise"
+inputs = ["x"]
+outputs = ["a"]
+[[op]]
+name = "add"
+kind = "elementwise"
+inputs = ["a", "s"]
+outputs = ["y"]
+)";
+
 const std::vector<std::string> kAll{"lm_head", "cross_entropy", "d_hidden", "d_weight"};
 
 FusionResult chunked(std::vector<std::string> group, double rows,
@@ -130,6 +150,12 @@ TEST_SUITE("rewrite") {
     OperatorGraph naive = read_graph(read_document("workloads/attention_naive.toml"));
     // Rows of q are those of k and v too: a chunk has not all keys.
     CHECK(refused_by(chunked({"scores", "softmax"}, 4, naive)) == "grid");
+    // What is in chunks already.
+    const FusionResult once = chunked(kAll, 4);
+    CHECK(refused_by(chunked({"lm_head.first", "cross_entropy.first"}, 1, once.after->graph)) ==
+          "kind");
+    // [64, 256] rows beside [4, 16, 256]: which of them a chunk needs is not said.
+    CHECK(refused_by(chunked({"double", "add"}, 8, graph_of_toml(kOtherRows))) == "grid");
     OperatorGraph norms = read_graph(read_document("workloads/lm_head_loss.toml"));
     CHECK_THROWS_AS(chunked(kAll, 32768, norms), InputError);
     CHECK_THROWS_AS(chunked({"lm_head"}, 4), InputError);
