@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // floorline fuse: what one kernel instead of several buys, or why it cannot be.
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <iostream>
 #include <memory>
 
 #include "cli/command_line.hpp"
+#include "cli/emit.hpp"
 #include "cli/output.hpp"
 #include "cli/subject.hpp"
 #include "model/input/diagnostic.hpp"
+#include "model/quantity/unit_names.hpp"
 #include "model/report/fuse_document.hpp"
 #include "model/report/graph_document.hpp"
 
@@ -21,6 +24,7 @@ struct FuseOptions {
   OutputOptions output;
   std::vector<std::string> groups;
   bool search = false;
+  std::string chunk;
   std::string emit;
 };
 
@@ -45,6 +49,19 @@ void check(const FuseOptions& options) {
     refuse("--group", options.search ? "and --search do not go together; expected one of them"
                                      : "missing; expected --group a,b,c or --search");
   }
+  if (!options.chunk.empty() && options.groups.size() != 1) {
+    refuse("--chunk", "expected with one --group, whose operators run by chunks of rows");
+  }
+}
+
+/// Rows of a chunk: a count.
+std::optional<double> chunk_of(const FuseOptions& options) {
+  if (options.chunk.empty()) return std::nullopt;
+  const std::optional<double> rows = parse_number(options.chunk);
+  constexpr double kMostRows = 9007199254740992.0;
+  if (!rows || !(*rows >= 1) || *rows > kMostRows || std::floor(*rows) != *rows)
+    refuse("--chunk", "\"" + options.chunk + "\" is no count of rows; expected 1, 2, 3…");
+  return rows;
 }
 
 /// The fused graph as a file that every command reads.
@@ -55,11 +72,13 @@ std::string emitted_graph(const FusionResult& result, const FuseOptions& options
   report.set = options.workload.set;
   report.graph = &result.after->graph;
   report.bound = &result.after->bound;
-  return write_json(graph_document(report));
+  return emitted_text(graph_document(report), options.emit);
 }
 
 FusionResult run(const FuseOptions& options, Evaluation evaluation, const Machine& machine) {
   if (options.search) return fuse_best(std::move(evaluation), machine);
+  if (const auto rows = chunk_of(options))
+    return chunk_group(std::move(evaluation), machine, names_in(options.groups.front()), *rows);
   std::vector<std::vector<std::string>> groups;
   for (const std::string& group : options.groups) groups.push_back(names_in(group));
   return fuse_groups(std::move(evaluation), machine, groups);
@@ -69,6 +88,7 @@ int fuse(const FuseOptions& options) {
   Diagnostics wrong;
   collect(wrong, [&] { format_of(options.output); });
   collect(wrong, [&] { check(options); });
+  collect(wrong, [&] { chunk_of(options); });
   for (const std::string& group : options.groups) collect(wrong, [&] { names_in(group); });
   const auto files =
       output_files({{"--emit", options.emit}, {"--output", options.output.file}}, wrong);
@@ -85,6 +105,7 @@ int fuse(const FuseOptions& options) {
   report.workload = subject.workload;
   report.set = options.workload.set;
   report.groups = options.groups;
+  report.chunk = chunk_of(options);
   report.ranks = asked.ranks;
   report.machine = &machine;
   report.result = &result;
@@ -110,7 +131,11 @@ void add_fuse(CLI::App& app, Action& action) {
       ->take_all()
       ->allow_extra_args(false);
   verb->add_flag("--search", options->search, "the legal groups with the least serial cold floor");
-  verb->add_option("--emit", options->emit, "write the fused graph to this file (JSON)");
+  verb->add_option("--chunk", options->chunk,
+                   "the group as kernels that run by chunks of so many rows, of which alone the "
+                   "intermediates are alive");
+  verb->add_option("--emit", options->emit,
+                   "write the fused graph to this file (JSON; NAME.toml: TOML)");
   add_output_options(*verb, options->output);
   verb->callback([options, &action] { action = [options] { return fuse(*options); }; });
 }

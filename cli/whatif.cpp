@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/command_line.hpp"
+#include "cli/emit.hpp"
 #include "cli/hypothesis_case.hpp"
 #include "cli/locate.hpp"
 #include "cli/numbers.hpp"
@@ -140,14 +141,12 @@ std::string emitted_graph(const WhatifOptions& options, const Whatif& result) {
   report.set.insert(report.set.end(), options.changes.begin(), options.changes.end());
   report.graph = &result.after.evaluation.graph;
   report.bound = &result.after.evaluation.bound;
-  return write_json(graph_document(report));
+  return emitted_text(graph_document(report), options.emit);
 }
 
 void check_emit(const WhatifOptions& options) {
   if (options.emit.empty()) return;
   if (options.numbers.given()) refuse("--emit", "a kernel by numbers has no graph to write");
-  if (options.emit.ends_with(".toml"))
-    refuse("--emit", "writes JSON, which graph files may be; expected a name that ends in .json");
 }
 
 constexpr std::size_t kMostFusions = 6;  // of the ranking; the search may find hundreds
@@ -291,8 +290,9 @@ void add_whatif(CLI::App& app, Action& action) {
   verb->add_option("--top", options->top, "rows of the ranking (default: the first few)");
   verb->add_flag("--explain", options->explain,
                  "formula, numbers, origins and file positions of every term, before and after");
-  verb->add_option("--emit", options->emit,
-                   "write the changed graph (JSON), which every other command reads");
+  verb->add_option(
+      "--emit", options->emit,
+      "write the changed graph, which every other command reads (JSON; NAME.toml: TOML)");
   verb->add_option("--record", options->record,
                    "write the change as a hypothesis file, ready for floorline validate");
   add_output_options(*verb, options->output);

@@ -42,11 +42,14 @@ class PathFinder {
     const BoundOperator& op = graph_.ops[i];
     double start = op.input_count == 0 ? without_inputs_ : kNever;
     for (const TensorUse& use : graph_.inputs(op)) {
-      start = std::max(start, ready[static_cast<std::size_t>(use.tensor)]);
+      start = std::max(start, ready[graph_.storage(use.tensor)]);
     }
     const double end = start + duration(i);
-    for (const TensorUse& use : graph_.outputs(op))
-      ready[static_cast<std::size_t>(use.tensor)] = end;
+    for (const TensorUse& use : graph_.outputs(op)) {
+      const std::size_t lies = graph_.storage(use.tensor);
+      const bool rows = lies != static_cast<std::size_t>(use.tensor);
+      ready[lies] = rows ? std::max(ready[lies], end) : end;
+    }
     return end;
   }
   void run_operator(std::size_t i, std::vector<double>& ready) {

@@ -44,6 +44,30 @@ Bytes leaving_by(const BoundGraph& graph, const BoundOperator& op, const Demand&
   return leaving > Bytes(0) ? leaving * (demand.hbm_write / all_written) : Bytes(0);
 }
 
+/// Tensors that are used by rows: no more than all of them together, nor than the whole. `read` has
+/// the largest part of each tensor that any reader needs; rows move from there into `rows`.
+void add_rows(const BoundGraph& graph, GraphFloors& result, Bytes& written) {
+  std::fill(result.rows.begin(), result.rows.end(), Bytes(0));
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (graph.tensors[t].rows_of < 0) continue;
+    result.rows[static_cast<std::size_t>(graph.tensors[t].rows_of)] += result.read[t];
+    result.read[t] = Bytes(0);
+  }
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t)
+    result.read[t] = std::max(result.read[t], std::min(result.rows[t], graph.tensors[t].bytes));
+  std::fill(result.rows.begin(), result.rows.end(), Bytes(0));
+  for (const BoundOperator& op : graph.ops) {
+    for (const TensorUse& use : graph.outputs(op)) {
+      const BoundTensor& tensor = graph.tensors[static_cast<std::size_t>(use.tensor)];
+      const bool leaves = tensor.role == TensorRole::output || tensor.role == TensorRole::state;
+      if (tensor.rows_of < 0 || !leaves) continue;
+      result.rows[static_cast<std::size_t>(tensor.rows_of)] += tensor.bytes * op.times;
+    }
+  }
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t)
+    written += std::min(result.rows[t], graph.tensors[t].bytes);
+}
+
 /// What enters the graph, each tensor once: the largest part any reader needs. What leaves it.
 void fused_traffic(const BoundGraph& graph, GraphFloors& result) {
   for (const int t : result.sources) result.read[static_cast<std::size_t>(t)] = Bytes(0);
@@ -52,10 +76,11 @@ void fused_traffic(const BoundGraph& graph, GraphFloors& result) {
     Bytes& most = result.read[static_cast<std::size_t>(graph.uses[u].tensor)];
     most = std::max(most, result.entering[u]);
   }
-  Bytes read(0);
-  for (const int t : result.sources) read += result.read[static_cast<std::size_t>(t)];
   Bytes written(0);
   for (const Bytes leaving : result.leaving) written += leaving;
+  if (graph.has_rows) add_rows(graph, result, written);
+  Bytes read(0);
+  for (const int t : result.sources) read += result.read[static_cast<std::size_t>(t)];
   result.fused_demand.hbm_read = read;
   result.fused_demand.hbm_write = written;
 }
@@ -216,9 +241,13 @@ void GraphDemand::add(ResourceId id, Amount amount, int& place) {
 
 void prepare(const BoundGraph& graph, GraphFloors& result) {
   result.ops.assign(graph.ops.size(), OperatorFloors{});
+  std::vector<bool> source(graph.tensors.size(), false);
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (enters(graph.tensors[t])) source[t] = source[graph.storage(static_cast<int>(t))] = true;
+  }
   result.sources.clear();
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-    if (enters(graph.tensors[t])) result.sources.push_back(static_cast<int>(t));
+    if (source[t]) result.sources.push_back(static_cast<int>(t));
   }
   result.entries.clear();
   for (const BoundOperator& op : graph.ops) {
@@ -232,6 +261,7 @@ void prepare(const BoundGraph& graph, GraphFloors& result) {
   result.entering.assign(graph.uses.size(), Bytes(0));
   result.leaving.assign(graph.ops.size(), Bytes(0));
   result.read.assign(graph.tensors.size(), Bytes(0));
+  result.rows.assign(graph.has_rows ? graph.tensors.size() : 0, Bytes(0));
   result.chain = is_chain(graph);
   result.ready.assign(graph.tensors.size(), 0);
   result.work.assign(graph.tensors.size(), 0);

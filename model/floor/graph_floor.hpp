@@ -69,6 +69,7 @@ struct GraphFloors {
 
   // Scratch of the longest path, kept so that evaluation allocates nothing.
   std::vector<Bytes> read;     ///< by tensor
+  std::vector<Bytes> rows;     ///< by tensor, of graphs in which some are rows of others
   std::vector<double> ready;   ///< by tensor
   std::vector<double> work;    ///< by tensor
   std::vector<double> matrix;  ///< max-plus matrices of the carried tensors

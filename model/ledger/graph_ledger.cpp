@@ -46,7 +46,8 @@ MemoryLedger graph_ledger(const OperatorGraph& graph, const BoundGraph& bound) {
   };
   const auto all_of = [&](auto&& belongs) {
     std::size_t count = 0;
-    for (const BoundTensor& tensor : bound.tensors) count += belongs(tensor) ? 1U : 0U;
+    for (const BoundTensor& tensor : bound.tensors)
+      count += tensor.rows_of < 0 && belongs(tensor) ? 1U : 0U;
     return counted(count, "tensor");
   };
   const auto of_role = [&](TensorRole role) {

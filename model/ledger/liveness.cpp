@@ -72,10 +72,12 @@ void find_uses(const BoundGraph& graph, std::vector<int>& uses) {
   uses.assign(graph.tensors.size(), static_cast<int>(Use::none));
   for (const BoundOperator& op : graph.ops) {
     const int how = static_cast<int>(op.times > 0 ? Use::runs : Use::idle);
-    for (const TensorUse& use : graph.inputs(op))
-      uses[at(use.tensor)] = std::max(uses[at(use.tensor)], how);
-    for (const TensorUse& use : graph.outputs(op))
-      uses[at(use.tensor)] = std::max(uses[at(use.tensor)], how);
+    const auto mark = [&](const TensorUse& use) {
+      int& known = uses[graph.storage(use.tensor)];
+      known = std::max(known, how);
+    };
+    for (const TensorUse& use : graph.inputs(op)) mark(use);
+    for (const TensorUse& use : graph.outputs(op)) mark(use);
   }
 }
 
@@ -84,7 +86,7 @@ void add_lasting(const BoundGraph& graph, LivenessScratch& scratch, GraphMemory&
   find_uses(graph, scratch.now);
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const BoundTensor& tensor = graph.tensors[t];
-    if (scratch.now[t] == static_cast<int>(Use::idle)) continue;
+    if (scratch.now[t] == static_cast<int>(Use::idle) || tensor.rows_of != kNone) continue;
     const ByteCount all = byte_count(tensor) * static_cast<std::int64_t>(tensor.copies);
     switch (tensor.role) {
       case TensorRole::weight:

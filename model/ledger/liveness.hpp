@@ -7,6 +7,7 @@
 //            makes (gathered over ranks) is an intermediate
 //   state    read and written; what an operator writes beside a state of the same size that it
 //            reads, and what an optimizer writes, is that state or weight updated in place
+// Rows of a tensor have no memory of their own: the whole is there from its first rows on.
 // Repeat blocks are folded: an iteration's tensors die in it, what it carries lives on into the
 // next, what is read behind the block is the last one's. Training: a block with backward operators
 // or the optimizer reads, of a block repeated as often, each iteration's own tensors, the last one

@@ -58,6 +58,9 @@ class LivenessWalk {
       const int producer = graph_.tensors[t].producer;
       if (producer != kNone) s_.home[t] = graph_.ops[at(producer)].repeat;
     }
+    for (const BoundTensor& rows : graph_.tensors) {
+      if (rows.rows_of != kNone) s_.home[at(rows.rows_of)] = kNone;  // one for all iterations
+    }
     for (std::size_t r = 0; r < graph_.repeats.size(); ++r) {
       for (const BoundCarry& carry : carries(graph_.repeats[r]))
         s_.home[at(carry.read)] = static_cast<int>(r);
@@ -101,7 +104,7 @@ class LivenessWalk {
 
   /// Whether a training block reads each iteration's own instance of a tensor.
   [[nodiscard]] bool reads_kept(int block, int tensor) const {
-    if (block == kNone || s_.training[at(block)] == 0) return false;
+    if (block == kNone || s_.training[at(block)] == 0 || rows_of(tensor) != kNone) return false;
     const int from = home(tensor);
     return from != kNone && from < block && times(from) == times(block) && times(from) > 1;
   }
@@ -156,15 +159,29 @@ class LivenessWalk {
     return false;
   }
 
+  [[nodiscard]] int rows_of(int tensor) const { return graph_.tensors[at(tensor)].rows_of; }
+  /// The whole is there from its first rows on.
+  void write_rows(int whole) {
+    int& now = s_.now[at(whole)];
+    if (now == kNone && graph_.tensors[at(whole)].role == TensorRole::intermediate)
+      now = add_instance(whole, 1);
+    read(now);
+  }
+
   void run_operator(std::size_t i, int block, int to_come) {
     const BoundOperator& op = graph_.ops[i];
     for (const TensorUse& use : graph_.inputs(op)) {
       // Training blocks go through the iterations of the others backwards.
       const bool kept = reads_kept(block, use.tensor);
-      read(kept ? s_.kept[at(s_.first_kept[at(use.tensor)] + to_come)] : s_.now[at(use.tensor)]);
+      read(kept ? s_.kept[at(s_.first_kept[at(use.tensor)] + to_come)]
+                : s_.now[graph_.storage(use.tensor)]);
     }
     for (const TensorUse& use : graph_.outputs(op)) {
       if (use.again) continue;
+      if (rows_of(use.tensor) != kNone) {
+        write_rows(rows_of(use.tensor));
+        continue;
+      }
       s_.now[at(use.tensor)] =
           is_counted(use.tensor, block, to_come) ? add_instance(use.tensor, 1) : kNone;
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <string_view>
 
 #include "model/workload/model_graph.hpp"
@@ -64,10 +65,15 @@ class WeightSum {
   RankWeights sum() {
     const NamedWeight* owner = nullptr;
     for (const NamedWeight& weight : a_.weights) {
-      if (!weight.scale) owner = &weight;
+      if (!weight.scale) {
+        owner = &weight;
+        for (NamedWeight& scale : scales_asked_for(weight, scenario_))
+          asked_.push_back(std::move(scale));
+      }
       const bool stale = weight.scale && owner != nullptr && !keeps_storage(*owner, scenario_);
       if (!stale) add(weight);
     }
+    for (const NamedWeight& scale : asked_) add(scale);
     flush();
     add_rotary();
     return std::move(sum_);
@@ -178,6 +184,8 @@ class WeightSum {
   void flush() {
     for (const Pending& tensor : open_) round(tensor);
   }
+
+  std::deque<NamedWeight> asked_;  ///< scales; open sets keep parts of their names
 
   void add_rotary() {
     if (!engine_.rotary_table || a_.max_positions <= 0) return;

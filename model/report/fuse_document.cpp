@@ -47,6 +47,21 @@ Json tensors_json(const GroupFusion& group) {
   return all;
 }
 
+/// Null where the group is asked for as one kernel.
+Json chunk_json(const GroupFusion& group) {
+  if (!group.chunk) return Json();
+  const Chunking& c = *group.chunk;
+  return Json::object()
+      .set("rows", c.rows)
+      .set("of_rows", c.all_rows)
+      .set("chunks", c.chunks)
+      .set("symbol", c.symbol)
+      .set("intermediate_bytes_a_chunk", c.inside.in_base_units())
+      .set("more_hbm_bytes", c.more.in_base_units())
+      .set("read_by_every_chunk", json_of(c.whole_inputs))
+      .set("near_floor_from_rows", c.near_from ? Json(*c.near_from) : Json());
+}
+
 Json group_json(const GroupFusion& group, bool keep_known) {
   Json json = Json::object();
   json.set("name", group.name).set("operators", json_of(group.operators)).set("count", group.times);
@@ -66,6 +81,7 @@ Json group_json(const GroupFusion& group, bool keep_known) {
                                 ? Json(group.after->hbm / group.before.hbm)
                                 : Json());
   json.set("tensors", tensors_json(group));
+  json.set("chunk", chunk_json(group));
   return json;
 }
 
@@ -83,7 +99,9 @@ Json count_json(const ByteCount& bytes) { return bytes.count() ? Json(*bytes.cou
 Json memory_json(const FusionResult& r) {
   return Json::object()
       .set("peak_intermediate_bytes_before", count_json(r.peak_before))
-      .set("peak_intermediate_bytes_after", r.peak_after ? count_json(*r.peak_after) : Json());
+      .set("peak_intermediate_bytes_after", r.peak_after ? count_json(*r.peak_after) : Json())
+      .set("peak_bytes_before", count_json(r.memory_before))
+      .set("peak_bytes_after", r.memory_after ? count_json(*r.memory_after) : Json());
 }
 
 Json ratios_json(const FusionResult& r) {
@@ -116,6 +134,7 @@ Json document_json(const FuseReport& report, const std::vector<std::string>& ass
                          .set("device", device_json(*report.machine))
                          .set("set", json_of(report.set))
                          .set("groups", json_of(report.groups))
+                         .set("chunk_rows", report.chunk ? Json(*report.chunk) : Json())
                          .set("search", r.plan.has_value()));
   json.set("assumptions", json_of(assumed)).set("notes", json_of(notes));
   json.set("legal", r.legal());
@@ -171,19 +190,76 @@ Table floor_table(const GroupTimes& before, const GroupTimes& after, bool keep_k
   return table;
 }
 
+/// What every chunk reads again, and whether it has to.
+std::string reread_line(const GroupFusion& group, const OnChip& chip) {
+  const Chunking& c = *group.chunk;
+  std::string what;
+  for (const std::string& name : c.whole_inputs)
+    what += (what.empty() ? "\"" : ", \"") + name + "\"";
+  if (!what.empty()) what += " read by each of " + exact_text(c.chunks) + " chunks";
+  if (c.has_sums) {
+    what += std::string(what.empty() ? "" : ", ") + "sums over rows read and written by each of " +
+            exact_text(c.chunks);
+  }
+  if (what.empty()) return "- nothing is read by every chunk";
+  std::string line =
+      "- " + what + ": " + to_text(c.more) + " more cross HBM, but for what stays on chip";
+  if (!chip.keep_known || c.whole_inputs.empty()) return line;
+  const bool fits = c.largest_whole_input <= chip.keep;
+  return line + " (" + to_text(c.largest_whole_input) + (fits ? " fit" : " do not fit") +
+         " into S_keep = " + to_text(chip.keep) + ")";
+}
+
+/// What of it may be expected in time.
+std::string time_line(const GroupFusion& group) {
+  constexpr double kEqual = 1.01;
+  const Seconds before = group.before.cold;
+  const Seconds after = group.after->cold;
+  const std::string other =
+      "; smaller products also use a GPU less well (tiles, launches), which no floor counts";
+  if (after > before * kEqual) {
+    return "- slower already at the floor: " + factor_text(after / before) +
+           " the time of all rows at once, for what is read again" + other;
+  }
+  if (after * kEqual < before) return "- less crosses HBM than before" + other;
+  return "- it buys memory, no time: no speed-up is promised" + other;
+}
+
+void add_chunk_lines(const GroupFusion& group, const OnChip& chip, Section& section) {
+  const Chunking& c = *group.chunk;
+  section.fields.push_back({"chunks", exact_text(c.chunks) + " of " + exact_text(c.rows) +
+                                          " rows at most, " + exact_text(c.all_rows) +
+                                          " in all; symbol \"" + c.symbol + "\" of the graph"});
+  section.fields.push_back({"alive", to_text(c.inside) + " of the " + to_text(group.inside) +
+                                         " of intermediates at a time"});
+  section.lines.push_back("- the same kernels in each chunk; every row is computed once");
+  section.lines.push_back(reread_line(group, chip));
+  section.lines.push_back(
+      c.near_from
+          ? "- from " + exact_text(*c.near_from) +
+                " rows a chunk on (powers of two) the cold floor stays within 5 % of the one "
+                "before; smaller chunks wait for what is read again"
+          : "- no chunk, of powers of two, keeps the cold floor within 5 % of the one before");
+  section.lines.push_back(time_line(group));
+}
+
 Section group_section(const GroupFusion& group, const OnChip& chip) {
   Section section;
   section.title = group.name;
   if (group.times != 1) section.fields.push_back({"count", exact_text(group.times)});
-  section.fields.push_back({group.after ? "vanishes" : "would vanish",
-                            to_text(group.inside) + " of intermediates a pass"});
+  if (group.chunk) {
+    add_chunk_lines(group, chip, section);
+  } else {
+    section.fields.push_back({group.after ? "vanishes" : "would vanish",
+                              to_text(group.inside) + " of intermediates a pass"});
+  }
   for (const FusionRefusal& r : group.refusals)
     section.lines.push_back("refused (" + std::string(name_of(r.rule)) + "): " + r.reason);
   if (!group.after) return section;
   if (on_chip(group) > Bytes(0))
     section.fields.push_back({"on chip", to_text(on_chip(group)) + " in one SM"});
   for (const std::string& line : group.conditions) section.lines.push_back("- " + line);
-  if (chip.keep_known && group.inside <= chip.keep && group.inside > Bytes(0)) {
+  if (!group.chunk && chip.keep_known && group.inside <= chip.keep && group.inside > Bytes(0)) {
     section.lines.push_back("- intermediates of " + to_text(group.inside) +
                             " fit into S_keep = " + to_text(chip.keep) +
                             ": where they stay there, less is gained than cold");
@@ -191,6 +267,13 @@ Section group_section(const GroupFusion& group, const OnChip& chip) {
   section.tables.push_back(floor_table(group.before, *group.after, chip.keep_known));
   section.tables.push_back(tensor_table(group));
   return section;
+}
+
+std::string launch_time_text(const Launches& launches) {
+  if (!launches.saved || *launches.saved == Seconds(0)) return "";
+  const bool more = *launches.saved < Seconds(0);
+  return more ? "costs " + to_text(Seconds(0) - *launches.saved)
+              : "saves " + to_text(*launches.saved);
 }
 
 Section whole_section(const FuseReport& report) {
@@ -211,9 +294,10 @@ Section whole_section(const FuseReport& report) {
   row("fused floor, cold", a.fused.cold, b.fused.cold, true);
   table.rows.push_back({"intermediates alive at once", to_text(r.peak_before.to_bytes()),
                         to_text(r.peak_after->to_bytes()), ""});
+  table.rows.push_back({"memory alive at once, all", to_text(r.memory_before.to_bytes()),
+                        to_text(r.memory_after->to_bytes()), ""});
   table.rows.push_back({"launches (expectation only)", exact_text(r.launches.before),
-                        exact_text(r.launches.after),
-                        r.launches.saved ? "saves " + to_text(*r.launches.saved) : ""});
+                        exact_text(r.launches.after), launch_time_text(r.launches)});
   table.footnotes.push_back("a ratio of floors is not a promise; no floor has launch time");
   section.tables.push_back(std::move(table));
   return section;
@@ -270,7 +354,8 @@ Document fuse_document(const FuseReport& report) {
     for (const std::string& line : r.plan->cut) head.lines.push_back("- " + line);
     if (r.groups.empty()) head.lines.push_back("no legal fusion lowers the serial cold floor");
   }
-  if (!r.legal()) head.lines.push_back("cannot be one kernel:");
+  if (!r.legal())
+    head.lines.push_back(report.chunk ? "cannot run by chunks of rows:" : "cannot be one kernel:");
   doc.sections.push_back(std::move(head));
   for (const GroupFusion& group : r.groups)
     doc.sections.push_back(group_section(group, report.machine->chip));

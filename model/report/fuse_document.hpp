@@ -2,6 +2,7 @@
 // What `floorline fuse` prints.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct FuseReport {
   std::string workload;
   std::vector<std::string> set;
   std::vector<std::string> groups;  ///< as typed
+  std::optional<double> chunk;      ///< rows, of --chunk
   double ranks = 1;
   const Machine* machine = nullptr;
   const FusionResult* result = nullptr;

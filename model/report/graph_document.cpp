@@ -14,13 +14,14 @@ Json expression_json(const Expression& e) {
   return Json(e.text());
 }
 
-Json tensor_json(const Tensor& tensor, const BoundTensor& bound) {
+Json tensor_json(const OperatorGraph& graph, const Tensor& tensor, const BoundTensor& bound) {
   Json shape = Json::array();
   for (const Expression& dim : tensor.shape) shape.push(expression_json(dim));
   Json json = Json::object();
   json.set("name", tensor.name).set("shape", std::move(shape)).set("dtype", name_of(tensor.dtype));
   json.set("role", name_of(tensor.role));
   if (tensor.shared) json.set("shared", true);
+  if (tensor.rows_of) json.set("rows_of", graph.tensors[index(*tensor.rows_of)].name);
   json.set("elements", bound.elements).set("bytes", bound.bytes.in_base_units());
   return json;
 }
@@ -162,7 +163,7 @@ Document graph_document(const GraphReport& report) {
   }
   Json tensors = Json::array();
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-    tensors.push(tensor_json(graph.tensors[t], report.bound->tensors[t]));
+    tensors.push(tensor_json(graph, graph.tensors[t], report.bound->tensors[t]));
   }
   Json ops = Json::array();
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {

@@ -37,32 +37,6 @@ bool leaves(const OperatorGraph& graph, const std::vector<bool>& inside, TensorI
   return !read_inside;  // nobody reads it: as much as before
 }
 
-/// Order of the operators with the group's members next to each other.
-std::vector<std::size_t> gathered_order(const OperatorGraph& graph,
-                                        const std::vector<bool>& inside) {
-  std::vector<bool> depends(graph.ops.size(), false);
-  std::vector<bool> made_late(graph.tensors.size(), false);
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    const Operator& op = graph.ops[i];
-    depends[i] = inside[i] || std::any_of(op.inputs.begin(), op.inputs.end(),
-                                          [&](TensorId t) { return made_late[index(t)]; });
-    for (const TensorId t : op.outputs) made_late[index(t)] = made_late[index(t)] || depends[i];
-  }
-  const auto first =
-      static_cast<std::size_t>(std::find(inside.begin(), inside.end(), true) - inside.begin());
-  std::size_t last = first;
-  for (std::size_t i = 0; i < inside.size(); ++i) last = inside[i] ? i : last;
-  std::vector<std::size_t> order(graph.ops.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto begin = order.begin() + static_cast<std::ptrdiff_t>(first);
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(last) + 1;
-  std::stable_sort(begin, end, [&](std::size_t a, std::size_t b) {
-    const auto rank = [&](std::size_t i) { return inside[i] ? 1 : depends[i] ? 2 : 0; };
-    return rank(a) < rank(b);
-  });
-  return order;
-}
-
 Operator merged(const OperatorGraph& graph, std::span<const OperatorId> group) {
   Operator whole;
   whole.kind = OperatorKind::fused;
@@ -98,6 +72,31 @@ void rename_in_repeats(OperatorGraph& graph, const OperatorGraph& before,
 }
 
 }  // namespace
+
+std::vector<std::size_t> gathered_order(const OperatorGraph& graph,
+                                        const std::vector<bool>& inside) {
+  std::vector<bool> depends(graph.ops.size(), false);
+  std::vector<bool> made_late(graph.tensors.size(), false);
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const Operator& op = graph.ops[i];
+    depends[i] = inside[i] || std::any_of(op.inputs.begin(), op.inputs.end(),
+                                          [&](TensorId t) { return made_late[index(t)]; });
+    for (const TensorId t : op.outputs) made_late[index(t)] = made_late[index(t)] || depends[i];
+  }
+  const auto first =
+      static_cast<std::size_t>(std::find(inside.begin(), inside.end(), true) - inside.begin());
+  std::size_t last = first;
+  for (std::size_t i = 0; i < inside.size(); ++i) last = inside[i] ? i : last;
+  std::vector<std::size_t> order(graph.ops.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto begin = order.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(last) + 1;
+  std::stable_sort(begin, end, [&](std::size_t a, std::size_t b) {
+    const auto rank = [&](std::size_t i) { return inside[i] ? 1 : depends[i] ? 2 : 0; };
+    return rank(a) < rank(b);
+  });
+  return order;
+}
 
 FusionBorder border_of(const OperatorGraph& graph, std::span<const OperatorId> group) {
   FusionBorder border;

@@ -23,6 +23,10 @@ struct FusionBorder {
 };
 FusionBorder border_of(const OperatorGraph& graph, std::span<const OperatorId> group);
 
+/// Order of the operators in which the members stand next to each other; `inside` by operator.
+std::vector<std::size_t> gathered_order(const OperatorGraph& graph,
+                                        const std::vector<bool>& inside);
+
 /// The group must be legal. Operators between its first and last member move behind it if they
 /// depend on a member, before it otherwise.
 OperatorGraph fused_graph(const OperatorGraph& graph, std::span<const OperatorId> group);

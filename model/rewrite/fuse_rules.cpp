@@ -38,7 +38,8 @@ std::string kind_reason(const Operator& op) {
     case OperatorKind::combine:
       return "waits for other devices";
     case OperatorKind::custom:
-      return "is custom: which element depends on which is not known";
+      return "is custom: which element depends on which is not known (the parts of a masked "
+             "attention by --op: form=fused is the one kernel)";
     default:
       return "is " + std::string(name_of(op.kind)) + ", which fusion does not understand";
   }
@@ -91,12 +92,16 @@ class FusionRules::Check {
     for (const OperatorId op : group) inside_[index(op)] = true;
   }
 
-  bool run() {
+  bool around() {
     bool fine = kinds() && stated();
     if (!fine) return false;
     fine = same_block();
     fine = (fine || refuse_) && connected() && fine;
-    fine = (fine || refuse_) && convex() && fine;
+    return (fine || refuse_) && convex() && fine;
+  }
+
+  bool run() {
+    bool fine = around();
     if (!fine) return false;
     const GroupCheck check(graph_, rules_.bound_, group_);
     fine = check.grid(refuse_);
@@ -249,9 +254,9 @@ class FusionRules::Check {
       const auto first = static_cast<std::size_t>(rules_.bound_.inputs(maker)[0].tensor);
       const Flops again(2 * t.elements * rules_.bound_.tensors[first].last_dim);
       return ". A second pass would compute " + name + " again: " + to_text(again) +
-             ". Chunks of rows, each through HBM, keep traffic and work as they are and divide "
-             "only "
-             "the memory";
+             ". By chunks of rows (--chunk ROWS) work stays as it is, what has no rows is read "
+             "once a "
+             "chunk, and only the memory is divided";
     }
     return {};
   }
@@ -284,6 +289,14 @@ std::vector<FusionRefusal> FusionRules::refusals(std::span<const OperatorId> gro
   Check(*this, group, [&all](FusionRule rule, const std::function<std::string()>& why) {
     all.push_back({rule, why()});
   }).run();
+  return all;
+}
+
+std::vector<FusionRefusal> FusionRules::refusals_in_order(std::span<const OperatorId> group) const {
+  std::vector<FusionRefusal> all;
+  Check(*this, group, [&all](FusionRule rule, const std::function<std::string()>& why) {
+    all.push_back({rule, why()});
+  }).around();
   return all;
 }
 

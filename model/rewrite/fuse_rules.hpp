@@ -72,6 +72,9 @@ class FusionRules {
 
   /// Everything that stands against the group; empty: it is legal.
   [[nodiscard]] std::vector<FusionRefusal> refusals(std::span<const OperatorId> group) const;
+  /// Those that stand against running them one after another as well: all but grid and capacity.
+  [[nodiscard]] std::vector<FusionRefusal> refusals_in_order(
+      std::span<const OperatorId> group) const;
   /// The same as refusals().empty(), without its texts.
   [[nodiscard]] bool legal(std::span<const OperatorId> group) const;
   /// grid and capacity alone, for groups that are known to keep the other rules.

@@ -77,13 +77,26 @@ void assign_amount(Operator& op, bool bytes, const Assignment& a) {
   }
 }
 
+/// As arithmetic_of, of an operator or one to change.
+template <class Op>
+std::vector<Op*> arithmetic_in(Op& op) {
+  if (op.parts.empty()) return {&op};
+  std::vector<Op*> products;
+  std::vector<Op*> all;
+  for (auto& part : op.parts) {
+    all.push_back(&part);
+    if (info(part.kind).matrix) products.push_back(&part);
+  }
+  return products.empty() ? all : products;
+}
+
 bool assign_field(Operator& op, std::string_view field, const Assignment& a) {
   if (field == "bytes" || field == "flops") {
     assign_amount(op, field == "bytes", a);
-  } else if (field == "compute") {
-    op.compute = precision_value(a, false);
-  } else if (field == "accumulate") {
-    op.accumulate = precision_value(a, false);
+  } else if (field == "compute" || field == "accumulate") {
+    const Precision p = precision_value(a, false);
+    for (Operator* one : arithmetic_in(op))
+      (field == "compute" ? one->compute : one->accumulate) = p;
   } else {
     return false;
   }
@@ -91,6 +104,8 @@ bool assign_field(Operator& op, std::string_view field, const Assignment& a) {
 }
 
 }  // namespace
+
+std::vector<const Operator*> arithmetic_of(const Operator& op) { return arithmetic_in(op); }
 
 bool names_whole_operator(const OperatorGraph& graph, const Assignment& a) {
   return a.name.starts_with("op.") && !a.scale &&
@@ -117,10 +132,12 @@ std::vector<TensorId> cache_tensors(const OperatorGraph& graph) {
   for (std::size_t t = 0; t < graph.tensors.size(); ++t)
     cached[t] = graph.tensors[t].role == TensorRole::state;
   for (const Operator& op : graph.ops) {
-    if (op.kind != OperatorKind::attention) continue;
-    for (std::size_t i = 1; i < op.inputs.size(); ++i) {
-      const std::size_t t = index(op.inputs[i]);
-      if (graph.tensors[t].role == TensorRole::input) cached[t] = true;
+    for (const Operator* one : arithmetic_of(op)) {
+      if (one->kind != OperatorKind::attention) continue;
+      for (std::size_t i = 1; i < one->inputs.size(); ++i) {
+        const std::size_t t = index(one->inputs[i]);
+        if (graph.tensors[t].role == TensorRole::input) cached[t] = true;
+      }
     }
   }
   std::vector<TensorId> all;
@@ -187,9 +204,11 @@ void assign_arithmetic(OperatorGraph& graph, const Assignment& a) {
   const Precision p = precision_value(a, false);
   bool any = false;
   for (Operator& op : graph.ops) {
-    if (!info(op.kind).matrix) continue;
-    (a.name == "compute_dtype" ? op.compute : op.accumulate) = p;
-    any = true;
+    for (Operator* one : arithmetic_in(op)) {
+      if (!info(one->kind).matrix) continue;
+      (a.name == "compute_dtype" ? one->compute : one->accumulate) = p;
+      any = true;
+    }
   }
   if (!any)
     refuse(a.name,
@@ -212,14 +231,19 @@ void assign_precision(OperatorGraph& graph, const Assignment& a) {
   if (tensors.empty())
     refuse(a.name, "names no tensor of this workload" + did_you_mean(a.name, assignable(graph)));
   for (const TensorId id : tensors) graph.tensors[index(id)].dtype = p;
+  for (Tensor& rows : graph.tensors) {
+    if (rows.rows_of) rows.dtype = graph.tensors[index(*rows.rows_of)].dtype;
+  }
 }
 
 std::vector<std::string> precisions_under(const OperatorGraph& graph, std::string_view name) {
   std::set<std::string> now;
   if (name == "compute_dtype" || name == "accumulate_dtype") {
     for (const Operator& op : graph.ops) {
-      if (info(op.kind).matrix)
-        now.emplace(name_of(name == "compute_dtype" ? op.compute : op.accumulate));
+      for (const Operator* one : arithmetic_of(op)) {
+        if (info(one->kind).matrix)
+          now.emplace(name_of(name == "compute_dtype" ? one->compute : one->accumulate));
+      }
     }
   } else {
     for (const TensorId id : tensors_under(graph, name))

@@ -12,6 +12,10 @@ namespace floorline {
 double plain_number(const Assignment& a, const char* expected);
 double amount_of(const Assignment& a, Dimension dimension);
 
+/// Whose compute and accumulate precision op.NAME.compute is: the operator's; of a fused one that
+/// of its matrix products and attention, of all its parts where there are none.
+std::vector<const Operator*> arithmetic_of(const Operator& op);
+
 /// op.NAME=remove or op.NAME='KIND …': the name is that of a whole operator.
 bool names_whole_operator(const OperatorGraph& graph, const Assignment& a);
 /// `op.…`. Throws InputError.

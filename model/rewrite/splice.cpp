@@ -31,6 +31,22 @@ std::vector<TensorId> data_of(const OperatorGraph& graph, const std::vector<Tens
   return data;
 }
 
+/// visit(tensor id) of everything that operators name, the parts of fused ones included.
+template <class Visit>
+void each_input(Operator& op, Visit visit) {
+  for (TensorId& id : op.inputs) visit(id);
+  for (Operator& part : op.parts) each_input(part, visit);
+}
+template <class Visit>
+void each_output(Operator& op, Visit visit) {
+  for (TensorId& id : op.outputs) visit(id);
+  for (Operator& part : op.parts) each_output(part, visit);
+}
+
+std::size_t storage(const OperatorGraph& graph, TensorId id) {
+  return index(graph.tensors[index(id)].rows_of.value_or(id));
+}
+
 /// Operator `at` makes room for `with`; repeat blocks follow, an empty one goes.
 void splice(OperatorGraph& graph, std::size_t at, std::vector<Operator> with) {
   const std::size_t count = with.size();
@@ -51,9 +67,9 @@ void splice(OperatorGraph& graph, std::size_t at, std::vector<Operator> with) {
 
 void read_instead(OperatorGraph& graph, TensorId old, TensorId now) {
   for (Operator& op : graph.ops) {
-    for (TensorId& id : op.inputs) {
+    each_input(op, [&](TensorId& id) {
       if (id == old) id = now;
-    }
+    });
   }
   for (Repeat& repeat : graph.repeats) {
     for (auto& [made, read] : repeat.carry) {
@@ -92,35 +108,43 @@ void drop_dead_carries(OperatorGraph& graph) {
 void feed_from_outside(OperatorGraph& graph) {
   std::vector<bool> made(graph.tensors.size(), false);
   for (const Operator& op : graph.ops) {
-    for (const TensorId id : op.outputs) made[index(id)] = true;
+    for (const TensorId id : op.outputs) made[storage(graph, id)] = true;
   }
   for (const Repeat& repeat : graph.repeats) {
     for (const auto& pair : repeat.carry) made[index(pair.second)] = true;
   }
   for (const Operator& op : graph.ops) {
     for (const TensorId id : op.inputs) {
-      Tensor& tensor = graph.tensors[index(id)];
+      const std::size_t lies = storage(graph, id);
+      Tensor& tensor = graph.tensors[lies];
       const bool inside =
           tensor.role == TensorRole::intermediate || tensor.role == TensorRole::output;
-      if (made[index(id)] || !inside) continue;
+      if (made[lies] || !inside) continue;
       tensor.role = TensorRole::input;
       graph.notes.push_back("\"" + tensor.name + "\" counts as an input from outside");
-      made[index(id)] = true;
+      made[lies] = true;
     }
+  }
+  for (Tensor& rows : graph.tensors) {
+    if (rows.rows_of) rows.role = graph.tensors[index(*rows.rows_of)].role;
   }
 }
 
 /// Tensors among `candidates` that no operator names any more go.
 void erase_unused(OperatorGraph& graph, const std::vector<TensorId>& candidates) {
   std::vector<bool> used(graph.tensors.size(), false);
-  for (const Operator& op : graph.ops) {
-    for (const TensorId id : op.inputs) used[index(id)] = true;
-    for (const TensorId id : op.outputs) used[index(id)] = true;
+  const auto use = [&used](TensorId& id) { used[index(id)] = true; };
+  for (Operator& op : graph.ops) {
+    each_input(op, use);
+    each_output(op, use);
   }
   for (const Repeat& repeat : graph.repeats) {
     for (const auto& [made, read] : repeat.carry) used[index(made)] = used[index(read)] = true;
   }
   std::vector<bool> goes(graph.tensors.size(), false);
+  for (const Tensor& rows : graph.tensors) {
+    if (rows.rows_of) used[index(*rows.rows_of)] = true;
+  }
   for (const TensorId id : candidates) goes[index(id)] = !used[index(id)];
   std::vector<TensorId> now(graph.tensors.size());
   std::vector<Tensor> kept;
@@ -130,9 +154,12 @@ void erase_unused(OperatorGraph& graph, const std::vector<TensorId>& candidates)
   }
   graph.tensors = std::move(kept);
   const auto renumber = [&now](TensorId& id) { id = now[index(id)]; };
+  for (Tensor& rows : graph.tensors) {
+    if (rows.rows_of) renumber(*rows.rows_of);
+  }
   for (Operator& op : graph.ops) {
-    for (TensorId& id : op.inputs) renumber(id);
-    for (TensorId& id : op.outputs) renumber(id);
+    each_input(op, renumber);
+    each_output(op, renumber);
   }
   for (Repeat& repeat : graph.repeats) {
     for (auto& [made, read] : repeat.carry) {
@@ -142,9 +169,11 @@ void erase_unused(OperatorGraph& graph, const std::vector<TensorId>& candidates)
   }
 }
 
-std::vector<TensorId> tensors_of(const Operator& op) {
-  std::vector<TensorId> all = op.inputs;
-  all.insert(all.end(), op.outputs.begin(), op.outputs.end());
+std::vector<TensorId> tensors_of(Operator op) {
+  std::vector<TensorId> all;
+  const auto add = [&all](TensorId id) { all.push_back(id); };
+  each_input(op, add);
+  each_output(op, add);
   return all;
 }
 
@@ -240,7 +269,8 @@ void remove_operator(OperatorGraph& graph, OperatorId id) {
     read_instead(graph, out, inputs[k]);
     const TensorRole leaves = graph.tensors[index(out)].role;
     TensorRole& role = graph.tensors[index(inputs[k])].role;
-    const bool free = role == TensorRole::intermediate && !is_carried(graph, inputs[k]);
+    const bool free = role == TensorRole::intermediate && !is_carried(graph, inputs[k]) &&
+                      !graph.tensors[index(inputs[k])].rows_of;
     if (leaves != TensorRole::intermediate && free) role = leaves;
   }
   graph.notes.push_back("operator \"" + old.name + "\" removed");

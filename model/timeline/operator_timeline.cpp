@@ -138,11 +138,9 @@ class Unroller {
                 .time = {floor.time(), {}},
                 .group = graph_.ops[i].name,
                 .collective = lane == Lane::comm};
-    for (const TensorUse& use : bound_.inputs(op))
-      depend(stage, static_cast<std::size_t>(use.tensor));
+    for (const TensorUse& use : bound_.inputs(op)) depend(stage, bound_.storage(use.tensor));
     const StageId id = out_.add(std::move(stage));
-    for (const TensorUse& use : bound_.outputs(op))
-      maker_[static_cast<std::size_t>(use.tensor)] = id;
+    for (const TensorUse& use : bound_.outputs(op)) maker_[bound_.storage(use.tensor)] = id;
   }
 
   void depend(Stage& stage, std::size_t tensor) const {

@@ -2,10 +2,13 @@
 #include "model/whatif/fusion.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/demand/input_reads.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/ledger/liveness.hpp"
+#include "model/quantity/unit_names.hpp"
+#include "model/rewrite/chunk.hpp"
 
 namespace floorline {
 
@@ -74,17 +77,12 @@ GroupTimes times_before(const Evaluation& e, const FusionGroup& group) {
   return times;
 }
 
-GroupFusion described(const Evaluation& e, const FusionRules& rules, const FusionGroup& group,
-                      const OnChip& chip) {
+/// All but whether it is legal.
+GroupFusion described(const Evaluation& e, const FusionGroup& group, const OnChip& chip) {
   GroupFusion result;
   result.name = fused_name(e.graph, group);
   for (const OperatorId id : group) result.operators.push_back(e.graph.ops[index(id)].name);
   result.times = e.floors.ops[index(group.front())].times;
-  result.refusals = rules.refusals(group);
-  if (result.refusals.empty()) {
-    result.conditions = rules.conditions(group);
-    result.needs = rules.needs(group);
-  }
   for (const TensorId t : border_of(e.graph, group).inside)
     result.inside += e.bound.tensors[index(t)].bytes;
   result.before = times_before(e, group);
@@ -99,6 +97,17 @@ GroupFusion described(const Evaluation& e, const FusionRules& rules, const Fusio
       result.tensors[static_cast<std::size_t>(at)].read_before += read;
       result.tensors[static_cast<std::size_t>(at)].written_before += written;
     });
+  }
+  return result;
+}
+
+GroupFusion judged(const Evaluation& e, const FusionRules& rules, const FusionGroup& group,
+                   const OnChip& chip) {
+  GroupFusion result = described(e, group, chip);
+  result.refusals = rules.refusals(group);
+  if (result.refusals.empty()) {
+    result.conditions = rules.conditions(group);
+    result.needs = rules.needs(group);
   }
   return result;
 }
@@ -143,6 +152,19 @@ void count_launches(const DeviceSpec& device, FusionResult& result) {
   }
 }
 
+/// What is counted of the whole, before and after.
+void finish(const Machine& machine, FusionResult& result) {
+  const GraphMemory before = memory_of(result.before.bound);
+  result.peak_before = before.peak_intermediates;
+  result.memory_before = before.peak();
+  if (result.after) {
+    const GraphMemory after = memory_of(result.after->bound);
+    result.peak_after = after.peak_intermediates;
+    result.memory_after = after.peak();
+  }
+  count_launches(machine.device, result);
+}
+
 /// Groups that are legal one by one but not together are refused together.
 void check_order(const FusionRules& rules, const OperatorGraph& graph,
                  const std::vector<FusionGroup>& groups, std::vector<GroupFusion>& all) {
@@ -157,7 +179,7 @@ FusionResult result_of(Evaluation before, const Machine& machine, const FusionRu
                        const std::vector<FusionGroup>& groups) {
   FusionResult result;
   for (const FusionGroup& group : groups)
-    result.groups.push_back(described(before, rules, group, machine.chip));
+    result.groups.push_back(judged(before, rules, group, machine.chip));
   const auto legal = [](const GroupFusion& g) { return g.refusals.empty(); };
   if (std::all_of(result.groups.begin(), result.groups.end(), legal))
     check_order(rules, before.graph, groups, result.groups);
@@ -171,13 +193,105 @@ FusionResult result_of(Evaluation before, const Machine& machine, const FusionRu
     for (GroupFusion& group : result.groups) add_after(*result.after, machine.chip, group);
   }
   result.before = std::move(before);
-  result.peak_before = memory_of(result.before.bound).peak_intermediates;
-  if (result.after) result.peak_after = memory_of(result.after->bound).peak_intermediates;
-  count_launches(machine.device, result);
+  finish(machine, result);
   return result;
 }
 
+Seconds cold_of(const Evaluation& e, const std::vector<OperatorId>& members) {
+  Seconds sum(0);
+  for (const OperatorId id : members) {
+    const OperatorFloors& f = e.floors.ops[index(id)];
+    sum += f.cold.time() * f.times;
+  }
+  return sum;
+}
+
+/// From the largest chunk down, by halves.
+std::optional<double> near_from(const ChunkedGraph& chunked, const RowSplit& split,
+                                const Machine& machine, Seconds before) {
+  std::optional<double> least;
+  double rows = 1;
+  while (rows * 2 < split.rows()) rows *= 2;
+  for (OperatorGraph graph = chunked.graph; rows >= 1; rows /= 2) {
+    graph.set_symbol(chunked.symbol, rows);
+    if (cold_of(evaluate(graph, machine), chunked.members) > before * Chunking::kNear) break;
+    least = rows;
+  }
+  return least;
+}
+
+/// Traffic and times of the members in the graph of chunks.
+void add_chunks(const FusionResult& r, const ChunkedGraph& chunked, const RowSplit& split,
+                const OnChip& chip, GroupFusion& group) {
+  const Evaluation& after = *r.after;
+  group.after = times_before(after, chunked.members);
+  Chunking& chunk = *group.chunk;
+  for (const OperatorId id : chunked.members) {
+    each_traffic(after, index(id), chip, [&](int t, Bytes read, Bytes written) {
+      const int whole = chunked.whole[static_cast<std::size_t>(t)];
+      const std::string& name = r.before.graph.tensors[static_cast<std::size_t>(whole)].name;
+      for (TensorTraffic& row : group.tensors) {
+        if (row.name != name) continue;
+        row.read_after += read;
+        row.written_after += written;
+      }
+    });
+  }
+  for (const TensorTraffic& row : group.tensors) {
+    const TensorId t = r.before.graph.find_tensor(row.name).value();
+    if (split.by_rows(t)) continue;
+    chunk.has_sums = chunk.has_sums || row.written_after > Bytes(0);
+    chunk.more += row.read_after + row.written_after - row.read_before - row.written_before;
+    if (!(row.read_before > Bytes(0))) continue;
+    chunk.whole_inputs.push_back(row.name);
+    chunk.largest_whole_input =
+        std::max(chunk.largest_whole_input, r.before.bound.tensors[index(t)].bytes);
+  }
+}
+
+/// Rows of a chunk that are some and not all.
+void check_chunk(double rows, const RowSplit& split) {
+  if (rows < split.rows()) return;
+  throw InputError(Diagnostic{here(), "--chunk",
+                              exact_text(rows) + " rows are all of \"" + split.rows_text() +
+                                  "\" = " + exact_text(split.rows()) +
+                                  "; expected fewer rows a chunk"});
+}
+
 }  // namespace
+
+FusionResult chunk_group(Evaluation before, const Machine& machine,
+                         const std::vector<std::string>& names, double rows) {
+  Diagnostics diagnostics;
+  std::vector<bool> taken(before.graph.ops.size(), false);
+  const FusionGroup group = group_of(before.graph, names, taken, diagnostics);
+  diagnostics.throw_if_any();
+  const UnitMemory memory = unit_memory(machine.device);
+  const FusionRules rules(before.graph, before.bound, memory);
+  const RowSplit split(before.graph, before.bound, group);
+  FusionResult result;
+  result.groups.push_back(described(before, group, machine.chip));
+  GroupFusion& only = result.groups.front();
+  only.refusals = rules.refusals_in_order(group);
+  if (only.refusals.empty()) only.refusals = split.refusals();
+  if (only.refusals.empty()) {
+    check_chunk(rows, split);
+    const ChunkedGraph chunked = chunked_graph(before.graph, split, group, rows);
+    only.chunk = Chunking{};
+    only.chunk->rows = rows;
+    only.chunk->all_rows = split.rows();
+    only.chunk->chunks = std::ceil(split.rows() / rows);
+    only.chunk->symbol = chunked.symbol;
+    only.chunk->near_from = near_from(chunked, split, machine, only.before.cold);
+    only.chunk->inside = only.inside * (rows / split.rows());
+    result.after = evaluate(chunked.graph, machine);
+    result.before = before;
+    add_chunks(result, chunked, split, machine.chip, only);
+  }
+  result.before = std::move(before);
+  finish(machine, result);
+  return result;
+}
 
 FusionResult fuse_groups(Evaluation before, const Machine& machine,
                          const std::vector<std::vector<std::string>>& groups) {

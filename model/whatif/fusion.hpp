@@ -30,6 +30,23 @@ struct GroupTimes {
   ResourceId binding;
 };
 
+/// A group that runs as the kernels it was, chunk after chunk of its rows (rewrite/chunk).
+struct Chunking {
+  double rows = 0;  ///< of a chunk
+  double all_rows = 0;
+  double chunks = 0;
+  std::string symbol;  ///< of the rewritten graph: the rows of a chunk
+  Bytes inside{0};     ///< of a chunk: what is alive of the intermediates
+  Bytes more{0};       ///< crosses HBM beyond before: what every chunk reads whole, sums so far
+  std::vector<std::string> whole_inputs;
+  Bytes largest_whole_input{0};
+  bool has_sums = false;  ///< over rows, which grow from chunk to chunk
+  /// The least power of two of rows from which on the cold floor stays within kNear of the one
+  /// before; absent: none.
+  std::optional<double> near_from;
+  static constexpr double kNear = 1.05;
+};
+
 struct GroupFusion {
   std::string name;
   std::vector<std::string> operators;
@@ -41,6 +58,7 @@ struct GroupFusion {
   std::vector<TensorTraffic> tensors;
   GroupTimes before;
   std::optional<GroupTimes> after;
+  std::optional<Chunking> chunk;  ///< of chunk_group; present where it is legal
 };
 
 struct Launches {
@@ -57,6 +75,8 @@ struct FusionResult {
   Launches launches;
   ByteCount peak_before;  ///< most intermediates alive at one operator (model/ledger/liveness)
   std::optional<ByteCount> peak_after;
+  ByteCount memory_before;  ///< with weights, state, inputs and outputs
+  std::optional<ByteCount> memory_after;
   [[nodiscard]] bool legal() const { return after.has_value(); }
 };
 
@@ -64,6 +84,10 @@ struct FusionResult {
 /// two, operators in two groups.
 FusionResult fuse_groups(Evaluation before, const Machine& machine,
                          const std::vector<std::vector<std::string>>& groups);
+/// The group as kernels that run chunk after chunk. Throws InputError besides for rows that are no
+/// chunk.
+FusionResult chunk_group(Evaluation before, const Machine& machine,
+                         const std::vector<std::string>& group, double rows);
 FusionResult fuse_best(Evaluation before, const Machine& machine);
 
 }  // namespace floorline

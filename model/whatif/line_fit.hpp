@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A calibrated line t = t0 + D/B through measured points, and what it expects of another D: what
 // does not shrink with the bytes (launches, dequantisation, host) is in t0. Two points: the line
-// through them; more: least squares, equal weights. An expectation, never a floor.
-//   1/B = sum (D - mean D)(t - mean t) / sum (D - mean D)^2     t0 = mean t - mean D / B
+// through them; more: least squares with equal weights (quantity/line). An expectation, never a
+// floor.
 #pragma once
 
 #include <optional>

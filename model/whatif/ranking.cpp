@@ -202,7 +202,14 @@ class Ranker {
       if (o.name == "kernel_launch" && o.time) launch = o.time->value;
       if (o.name == "graph_node" && o.time) node = o.time->value;
     }
-    if (!launch || count < 2) return;
+    if (count < 2) return;
+    if (!launch) {
+      ranking_.notes.push_back("fewer launches (" + exact_text(count) +
+                               " kernels): what a launch takes is not known: device " +
+                               before_.machine->device.name +
+                               " does not state overhead.kernel_launch");
+      return;
+    }
     RankedChange r;
     r.kind = RankedKind::launches;
     r.name = "fewer launches (" + exact_text(count) + " kernels)";

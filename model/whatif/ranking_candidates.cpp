@@ -203,7 +203,11 @@ class Candidates {
     c.name = name;
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
       const Operator& op = graph_.ops[i];
-      if (!info(op.kind).matrix || op.compute != now || op.accumulate != Precision::fp32) continue;
+      const std::vector<const Operator*> all = arithmetic_of(op);
+      const bool fits = std::all_of(all.begin(), all.end(), [now](const Operator* one) {
+        return info(one->kind).matrix && one->compute == now && one->accumulate == Precision::fp32;
+      });
+      if (!fits) continue;
       c.changes.push_back({"op." + op.name + ".compute", std::string(name_of(then)), false});
       c.operators.push_back(i);
     }

@@ -109,7 +109,8 @@ Variable precision_variable(const OperatorGraph& graph, const Assignment& a) {
   if (a.name.starts_with("op.")) {
     const bool compute = a.name.ends_with(".compute");
     for (const std::size_t i : operators_of(graph, a.name))
-      now.emplace(name_of(compute ? graph.ops[i].compute : graph.ops[i].accumulate));
+      for (const Operator* one : arithmetic_of(graph.ops[i]))
+        now.emplace(name_of(compute ? one->compute : one->accumulate));
   } else {
     for (const std::string& word : precisions_under(graph, a.name)) now.insert(word);
   }

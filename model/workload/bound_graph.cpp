@@ -53,7 +53,8 @@ void fill_tensor(std::size_t i, BoundGraph& bound) {
 
 double copies_of(const Tensor& tensor, double times) {
   const bool per_iteration = tensor.role == TensorRole::weight ||
-                             tensor.role == TensorRole::scale || tensor.role == TensorRole::state;
+                             tensor.role == TensorRole::scale || tensor.role == TensorRole::state ||
+                             tensor.rows_of.has_value();
   return per_iteration && !tensor.shared ? times : 1;
 }
 
@@ -148,6 +149,22 @@ void lay_out_shapes(const OperatorGraph& graph, BoundGraph& bound) {
   bound.sizes.resize(bound.size_places.size());
 }
 
+/// Who writes rows makes the whole; rows that nobody writes are made with the whole.
+void lay_out_rows(const OperatorGraph& graph, BoundGraph& bound) {
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (!graph.tensors[t].rows_of) continue;
+    bound.has_rows = true;
+    BoundTensor& rows = bound.tensors[t];
+    rows.rows_of = static_cast<int>(*graph.tensors[t].rows_of);
+    int& maker = bound.tensors[index(*graph.tensors[t].rows_of)].producer;
+    maker = std::max(maker, rows.producer);
+  }
+  for (BoundTensor& rows : bound.tensors) {
+    if (rows.rows_of >= 0 && rows.producer < 0)
+      rows.producer = bound.tensors[static_cast<std::size_t>(rows.rows_of)].producer;
+  }
+}
+
 void lay_out(const OperatorGraph& graph, BoundGraph& bound) {
   bound.routing = graph.routing;
   lay_out_shapes(graph, bound);
@@ -160,6 +177,7 @@ void lay_out(const OperatorGraph& graph, BoundGraph& bound) {
     for (const TensorId out : op.outputs) bound.tensors[index(out)].producer = static_cast<int>(i);
     bound.ops.push_back(b);
   }
+  lay_out_rows(graph, bound);
   for (std::size_t r = 0; r < graph.repeats.size(); ++r) {
     const Repeat& repeat = graph.repeats[r];
     BoundRepeat b;
@@ -184,7 +202,8 @@ void count_crossings(BoundGraph& bound) {
       const int place = in ? op.first_input + k : op.first_output + k - op.input_count;
       TensorUse& use = bound.uses[static_cast<std::size_t>(place)];
       const BoundTensor& tensor = bound.tensors[static_cast<std::size_t>(use.tensor)];
-      const bool leaves = tensor.role == TensorRole::output || tensor.role == TensorRole::state;
+      const bool leaves = (tensor.role == TensorRole::output || tensor.role == TensorRole::state) &&
+                          tensor.rows_of < 0;  // rows leave with the whole
       use.crossing =
           (in ? enters(tensor) : leaves && !use.again) ? std::min(tensor.copies, op.times) : 0;
       (in ? op.enters : op.leaves) |= use.crossing > 0;

@@ -24,6 +24,7 @@ struct BoundTensor {
   Precision dtype = Precision::none;
   TensorRole role = TensorRole::intermediate;
   int producer = -1;  ///< operator index, -1: none
+  int rows_of = -1;   ///< the tensor whose rows these are, -1: memory of its own
 };
 
 /// Made by nothing in the graph: an input, a weight or a state.
@@ -101,7 +102,13 @@ struct BoundGraph {
   std::vector<BoundRepeat> repeats;
   std::vector<BoundCarry> carries;
   Routing routing = Routing::least;
+  bool has_rows = false;  ///< some tensor is rows of another
 
+  /// Where it lies: itself, or the tensor whose rows it is.
+  [[nodiscard]] std::size_t storage(int tensor) const {
+    const int whole = tensors[static_cast<std::size_t>(tensor)].rows_of;
+    return static_cast<std::size_t>(whole < 0 ? tensor : whole);
+  }
   [[nodiscard]] std::span<const TensorUse> inputs(const BoundOperator& op) const {
     return {uses.data() + op.first_input, static_cast<std::size_t>(op.input_count)};
   }

@@ -122,6 +122,29 @@ void check_attention(const OperatorGraph& graph, const BoundGraph& bound, Wrong 
   });
 }
 
+/// Rows lie within the tensor they are rows of, those of all iterations together.
+template <class Wrong>
+void check_rows(const OperatorGraph& graph, const BoundGraph& bound, Wrong wrong) {
+  if (!bound.has_rows) return;
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {  // parts use no others than their whole
+    const BoundOperator& op = bound.ops[i];
+    const auto check = [&](const TensorUse& use) {
+      const BoundTensor& rows = bound.tensors[static_cast<std::size_t>(use.tensor)];
+      if (rows.rows_of < 0 || !(op.times > 0)) return;
+      const double whole = bound.tensors[static_cast<std::size_t>(rows.rows_of)].elements;
+      if (rows.elements == whole || rows.elements * op.times <= whole) return;
+      wrong(graph.ops[i], [&] {
+        return "\"" + graph.tensors[static_cast<std::size_t>(use.tensor)].name +
+               "\" has more elements, over all iterations, than \"" +
+               graph.tensors[static_cast<std::size_t>(rows.rows_of)].name +
+               "\", whose rows they are";
+      });
+    };
+    for (const TensorUse& use : bound.inputs(op)) check(use);
+    for (const TensorUse& use : bound.outputs(op)) check(use);
+  }
+}
+
 template <class Wrong>
 void check_agreement(const OperatorGraph& graph, const BoundGraph& bound, Wrong wrong) {
   const auto operator_wrong = [&](const Operator& op, const auto& what) {
@@ -129,6 +152,7 @@ void check_agreement(const OperatorGraph& graph, const BoundGraph& bound, Wrong 
   };
   check_products(graph, bound, operator_wrong);
   check_attention(graph, bound, operator_wrong);
+  check_rows(graph, bound, operator_wrong);
   // What an iteration makes must be what the next one reads: as many elements of the same storage.
   for (const Repeat& repeat : graph.repeats) {
     for (const auto& [made, read] : repeat.carry) {

@@ -19,6 +19,37 @@ std::vector<bool> carried_reads(const OperatorGraph& graph) {
   return carried;
 }
 
+TensorId storage(const OperatorGraph& graph, TensorId id) {
+  return graph.tensors[index(id)].rows_of.value_or(id);
+}
+
+void check_rows(const OperatorGraph& graph, Diagnostics& diagnostics) {
+  for (const Tensor& tensor : graph.tensors) {
+    if (!tensor.rows_of) continue;
+    const Tensor& whole = graph.tensors[index(*tensor.rows_of)];
+    const char* wrong = whole.rows_of                 ? "is itself rows of another tensor"
+                        : whole.dtype != tensor.dtype ? "has another dtype"
+                        : whole.role != tensor.role   ? "has another role"
+                                                      : nullptr;
+    if (wrong == nullptr) continue;
+    diagnostics.add(
+        tensor.at, "tensor." + tensor.name + ".rows_of",
+        "\"" + whole.name + "\" " + wrong + "; expected a tensor of the same dtype and role");
+  }
+}
+
+/// Rows are written one after another, or the whole at once; not both.
+void check_rows_written(const OperatorGraph& graph, const std::vector<int>& producer,
+                        Diagnostics& diagnostics) {
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    if (!tensor.rows_of || producer[t] < 0 || producer[index(*tensor.rows_of)] < 0) continue;
+    diagnostics.add(tensor.at, "tensor." + tensor.name + ".rows_of",
+                    "\"" + graph.tensors[index(*tensor.rows_of)].name +
+                        "\" is written as a whole too; expected one way of writing it");
+  }
+}
+
 void check_producers(const OperatorGraph& graph, Diagnostics& diagnostics) {
   std::vector<int> producer(graph.tensors.size(), -1);
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
@@ -33,13 +64,20 @@ void check_producers(const OperatorGraph& graph, Diagnostics& diagnostics) {
       slot = static_cast<int>(i);
     }
   }
+  check_rows_written(graph, producer, diagnostics);
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (!graph.tensors[t].rows_of) continue;
+    int& whole = producer[index(*graph.tensors[t].rows_of)];
+    whole = std::max(whole, producer[t]);
+  }
   const std::vector<bool> carried = carried_reads(graph);
   std::vector<bool> written(graph.tensors.size(), false);
   for (const Operator& op : graph.ops) {
     for (const TensorId in : op.inputs) {
       const Tensor& tensor = graph.tensors[index(in)];
-      const bool produced = producer[index(in)] >= 0;
-      if (produced && !written[index(in)] && !carried[index(in)]) {
+      const std::size_t lies = index(storage(graph, in));
+      const bool produced = producer[lies] >= 0;
+      if (produced && !written[lies] && !carried[index(in)]) {
         diagnostics.add(op.at, "op." + op.name,
                         "reads \"" + tensor.name +
                             "\" before it is written; expected operators in "
@@ -51,7 +89,7 @@ void check_producers(const OperatorGraph& graph, Diagnostics& diagnostics) {
                             "\", which no operator writes; expected role input, weight or state");
       }
     }
-    for (const TensorId out : op.outputs) written[index(out)] = true;
+    for (const TensorId out : op.outputs) written[index(storage(graph, out))] = true;
   }
 }
 
@@ -69,6 +107,10 @@ void check_carry(const OperatorGraph& graph, const Repeat& repeat, Diagnostics& 
     return;
   }
   for (const auto& [made, read] : repeat.carry) {
+    if (graph.tensors[index(made)].rows_of || graph.tensors[index(read)].rows_of) {
+      diagnostics.add(repeat.at, "repeat." + repeat.name + ".carry",
+                      "rows of a tensor cannot be carried; expected whole tensors");
+    }
     bool inside = false;
     for (const OperatorId op : repeat.ops) {
       inside = inside || is_any_of(graph.ops[index(op)].outputs, made);
@@ -192,6 +234,7 @@ std::optional<TensorId> OperatorGraph::find_tensor(std::string_view tensor) cons
 }
 
 void check_graph(const OperatorGraph& graph, Diagnostics& diagnostics) {
+  check_rows(graph, diagnostics);
   check_producers(graph, diagnostics);
   check_repeats(graph, diagnostics);
   check_carried_roles(graph, diagnostics);

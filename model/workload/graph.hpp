@@ -37,6 +37,9 @@ struct Tensor {
   /// Inside a repeat block: one tensor for all iterations. Weights and state are one an iteration
   /// unless this says otherwise; inputs and outputs are shared.
   bool shared = false;
+  /// Rows of that tensor, without memory of its own; in a repeat block each iteration has its own.
+  /// Several such tensors are different rows, unless each is all of it (sums that grow in place).
+  std::optional<TensorId> rows_of;
   Position at;
 };
 

@@ -57,7 +57,13 @@ TensorId GraphBuilder::weight(const std::string& name, int group, const std::str
     return tensor(prefix + w.name, {rows, cols}, dtype, role);
   };
   const TensorId id = part(*weight, TensorRole::weight);
-  if (!keeps_storage(*weight, scenario)) return id;
+  if (!keeps_storage(*weight, scenario)) {
+    WeightFacts asked{id, Precision::none, {}};
+    for (const NamedWeight& scale : scales_asked_for(*weight, scenario))
+      asked.scales.push_back(part(scale, TensorRole::scale));
+    if (!asked.scales.empty()) facts_.push_back(std::move(asked));
+    return id;
+  }
   WeightFacts known{id, weight->compute, {}};
   // Scales stand behind their weight.
   for (const NamedWeight* w = weight + 1;

@@ -150,6 +150,7 @@ class GraphReader {
       }
       read_role(table, tensor);
       tensor.shared = table.flag("shared").value_or(false);
+      read_rows_of(table, tensor);
       for (const char* printed : {"elements", "bytes"}) table.node(printed);
       graph_.tensors.push_back(std::move(tensor));
     }
@@ -165,6 +166,17 @@ class GraphReader {
     for (const Node& dim : shape->items) {
       tensor.shape.push_back(expression(dim, table.path_of("shape")));
     }
+  }
+
+  void read_rows_of(TableReader& table, Tensor& tensor) {
+    const auto whole = table.text("rows_of");
+    if (!whole) return;
+    tensor.rows_of = graph_.find_tensor(*whole);
+    if (tensor.rows_of) return;
+    std::vector<std::string> names;
+    for (const Tensor& t : graph_.tensors) names.push_back(t.name);
+    table.error("rows_of", "there is no tensor \"" + *whole + "\" above this one" +
+                               did_you_mean(*whole, names));
   }
 
   void read_role(TableReader& table, Tensor& tensor) {

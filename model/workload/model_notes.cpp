@@ -156,6 +156,15 @@ std::vector<std::string> model_assumptions(const Architecture& architecture,
                                            const Scenario& scenario, const ParallelLayout& layout) {
   Lines lines = defaults_used(scenario, layout);
   add_precisions(architecture, scenario, lines);
+  if (scenario.weight_group_size > 0 &&
+      (scenario.weight_dtype || !scenario.weight_dtypes.empty())) {
+    const bool zeros = scenario.weight_zero_dtype != Precision::none;
+    lines.push_back("matrices stored narrower than their checkpoint: a scale in " +
+                    text(scenario.weight_scale_dtype) + " for each " +
+                    text(scenario.weight_group_size) + " elements of a row, " +
+                    (zeros ? "a zero point in " + text(scenario.weight_zero_dtype) + " with it"
+                           : std::string("no zero points (weight_zero_dtype)")));
+  }
   if (layout.tp > 1) add_tensor_parallel(architecture, layout, lines);
   if (layout.pp > 1) add_pipeline(architecture, layout, lines);
   if (layout.dp > 1) {
@@ -194,8 +203,10 @@ std::vector<std::string> model_notes(const Architecture& architecture, const Sce
   const bool asked = scenario.weight_dtype || !scenario.weight_dtypes.empty();
   const bool narrow =
       stored.find("int") != std::string::npos || stored.find("fp8") != std::string::npos;
-  if (asked && narrow) {
-    notes.emplace_back("scales and zero points of quantized weights are not counted (weaker)");
+  if (asked && narrow && scenario.weight_group_size == 0) {
+    notes.emplace_back(
+        "scales and zero points of quantized weights are not counted (weaker); "
+        "weight_group_size=N counts them");
   }
   if (auto note = length_note(architecture, scenario)) notes.push_back(std::move(*note));
   return notes;

@@ -39,6 +39,31 @@ void OpExpansion::set(Operator& op, Key key, const std::string& value) {
                                                   std::string(name_of(key)), diagnostics_)});
 }
 
+/// Products and softmax over whole rows, which fusion understands.
+void OpExpansion::naive_attention_unmasked() {
+  const TensorRole input = TensorRole::input;
+  const TensorId q = tensor("q", {"batch", "q_len", "q_heads", "head_dim"}, precisions_.in, input);
+  const TensorId k =
+      tensor("k", {"batch", "kv_len", "kv_heads", "head_dim"}, precisions_.kv, input);
+  const TensorId v = tensor("v", {"batch", "kv_len", "kv_heads", "v_dim"}, precisions_.kv, input);
+  const std::vector<std::string> scores{"batch*q_heads", "q_len", "kv_len"};
+  const TensorId s = between("scores", scores);
+  const TensorId p = between("probabilities", scores);
+  const TensorId o =
+      tensor("out", {"batch", "q_len", "q_heads", "v_dim"}, precisions_.out, TensorRole::output);
+  // Query heads that share keys and values are rows of one product.
+  const auto product = [&](const char* name, std::vector<TensorId> from, TensorId to,
+                           const char* length) {
+    Operator& op = add(OperatorKind::gemm, name, std::move(from), {to});
+    set(op, Key::k, length);
+    set(op, Key::batch, "batch*kv_heads");
+  };
+  product("scores", {q, k}, s, "head_dim");
+  add(OperatorKind::softmax, "softmax", {s}, {p});
+  product("values", {p, v}, o, "kv_len");
+  graph_.assumptions.push_back("naive attention: scores and probabilities cross HBM");
+}
+
 /// Under a causal mask or a window only the unmasked scores are counted, stored without gaps: the
 /// least that such kernels could move.
 void OpExpansion::naive_attention() {

@@ -35,6 +35,7 @@ class OpExpansion {
 
   /// Scores, softmax and weighted sum as three kernels.
   void naive_attention();
+  void naive_attention_unmasked();
   /// Router, dispatch, expert products, activation, combine on one rank.
   void mixture_of_experts();
 

@@ -61,7 +61,11 @@ class OpText {
     OpExpansion expansion(graph_, {in_, weight_, kv_, out_, compute_, accumulate_, sparse_}, at(1),
                           diagnostics_);
     if (form() == "naive") {
-      expansion.naive_attention();
+      if (is_unmasked_naive()) {
+        expansion.naive_attention_unmasked();
+      } else {
+        expansion.naive_attention();
+      }
     } else if (info_ == &moe_shorthand()) {
       expansion.mixture_of_experts();
     } else {
@@ -180,6 +184,8 @@ class OpText {
     for (const KeyInfo& key : info_->keys) {
       const std::string name(name_of(key.key));
       const auto found = given_.find(name);
+      // Whole rows of scores are what they are: no symbol masks them afterwards.
+      if (is_unmasked_naive() && (key.key == Key::causal || key.key == Key::window)) continue;
       if (found != given_.end()) {
         // A key that is wrong still is a symbol, so that no later message follows from it.
         graph_.set_symbol(name, number(key.key, found->second).value_or(1));
@@ -218,6 +224,15 @@ class OpText {
       return fallback;
     }
     return *p;
+  }
+
+  [[nodiscard]] bool is_unmasked_naive() const {
+    const auto says_zero = [this](const char* key) {
+      const auto found = given_.find(key);
+      return found != given_.end() && found->second.value == "0";
+    };
+    return form() == "naive" && says_zero("causal") &&
+           (!given_.contains("window") || says_zero("window"));
   }
 
   [[nodiscard]] bool uses(DtypeFlag flag) const {

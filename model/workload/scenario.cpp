@@ -131,6 +131,32 @@ bool keeps_storage(const NamedWeight& weight, const Scenario& scenario) {
   return weight_storage(weight, scenario) == weight.storage;
 }
 
+std::vector<NamedWeight> scales_asked_for(const NamedWeight& weight, const Scenario& scenario) {
+  const Precision stored = weight_storage(weight, scenario);
+  const bool has_own = stored == Precision::mxfp4 || stored == Precision::nvfp4;
+  const bool narrow = storage_bits(stored) < storage_bits(Precision::bf16) && !has_own;
+  const std::int64_t group = scenario.weight_group_size;
+  const bool matrix = weight.rows > 1 && weight.cols > 1 && !weight.scale;
+  if (group <= 0 || !narrow || !matrix || keeps_storage(weight, scenario)) return {};
+  std::vector<NamedWeight> all;
+  const auto add = [&](const char* suffix, Precision storage) {
+    if (storage == Precision::none) return;
+    NamedWeight scale = weight;
+    scale.name += suffix;
+    scale.cols = (weight.cols + group - 1) / group;
+    scale.storage = storage;
+    scale.compute = Precision::none;
+    scale.scale = true;
+    const bool by_row = weight.sharding == Sharding::row;
+    if (by_row && scale.cols == 1) scale.sharding = Sharding::replicated;
+    if (by_row) scale.unit = std::max<std::int64_t>(1, weight.unit / group);
+    all.push_back(std::move(scale));
+  };
+  add("_scale", scenario.weight_scale_dtype);
+  add("_zero_point", scenario.weight_zero_dtype);
+  return all;
+}
+
 MatrixPrecision matrix_precision(Precision a, Precision b, const Scenario& scenario) {
   const Precision compute = scenario.compute_dtype.value_or(widest_storage(a, b));
   return {compute, scenario.accumulate_dtype.value_or(default_accumulate(compute))};

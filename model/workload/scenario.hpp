@@ -89,6 +89,11 @@ struct Scenario {
   TrainingPlan training;
   std::optional<Precision> weight_dtype;   ///< of the layers' matrices
   std::vector<WeightDtype> weight_dtypes;  ///< weight_dtype.GLOB, the last that matches counts
+  /// Elements of a row that share a scale in matrices that the scenario stores narrower than their
+  /// checkpoint does; 0: scales are not counted.
+  std::int64_t weight_group_size = 0;
+  Precision weight_scale_dtype = Precision::bf16;  ///< one a group
+  Precision weight_zero_dtype = Precision::none;   ///< zero points, one a group; none: symmetric
   std::optional<Precision> activation_dtype, kv_dtype, compute_dtype, accumulate_dtype;
   std::vector<std::string> given;  ///< symbols that were set
 
@@ -151,6 +156,10 @@ Precision weight_storage(const NamedWeight& weight, const Scenario& scenario);
 /// False: the scenario gives it another storage than its checkpoint; then the scales of that
 /// storage, and the compute precision that it implies, hold no longer.
 bool keeps_storage(const NamedWeight& weight, const Scenario& scenario);
+/// Scales and zero points of a weight in the storage that the scenario gives it: n x ceil(k /
+/// group) of a matrix of n rows and k columns, divided over ranks as it is. None for formats whose
+/// bits include them (mxfp4, nvfp4), for 16 bits and wider, and without weight_group_size.
+std::vector<NamedWeight> scales_asked_for(const NamedWeight& weight, const Scenario& scenario);
 struct MatrixPrecision {
   Precision compute = Precision::bf16;
   Precision accumulate = Precision::fp32;

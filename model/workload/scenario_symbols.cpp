@@ -55,6 +55,11 @@ constexpr std::array kSymbols{
     SymbolInfo{"cp", "1", "context parallel ranks: of new tokens, in decode of each cache"},
     SymbolInfo{"weight_dtype", "as the checkpoint",
                "storage of the layers' matrices; weight_dtype.GLOB: of the weights so named"},
+    SymbolInfo{"weight_group_size", "0 (not counted)",
+               "elements of a row that share a scale in matrices stored narrower than their "
+               "checkpoint: 32, 128, or the row's length for one scale a row"},
+    SymbolInfo{"weight_scale_dtype", "bf16", "storage of those scales"},
+    SymbolInfo{"weight_zero_dtype", "none", "storage of zero points beside them"},
     SymbolInfo{"activation_dtype", "as the checkpoint, at least 16 bits", "storage of activations"},
     SymbolInfo{"kv_dtype", "as activations", "storage of the KV cache"},
     SymbolInfo{"compute_dtype", "the wider operand", "arithmetic of matrix products and attention"},
@@ -168,6 +173,19 @@ std::string read_weight_dtype(std::string_view glob, std::string_view value, Sce
   return wrong;
 }
 
+std::string read_scale_dtype(std::string_view value, bool optional, Precision& out) {
+  if (optional && value == "none") {
+    out = Precision::none;
+    return {};
+  }
+  std::optional<Precision> dtype;
+  std::string wrong = read_precision(value, dtype);
+  if (!wrong.empty()) return wrong + (optional ? ", or none" : "");
+  if (storage_bits(*dtype) == 0) return in_quotes(value) + " stores nothing; expected bf16, fp32…";
+  out = *dtype;
+  return {};
+}
+
 /// Sizes: where each lives, and from what number on.
 std::int64_t* size_of(std::string_view name, Scenario& scenario, Range& range) {
   range.least = 1;
@@ -182,6 +200,7 @@ std::int64_t* size_of(std::string_view name, Scenario& scenario, Range& range) {
     range.most = kMostSteps;
     return &scenario.output;
   }
+  if (name == "weight_group_size") return &scenario.weight_group_size;
   range.most = kMostDivided;
   if (name == "zero") return &scenario.training.zero;
   return nullptr;
@@ -270,6 +289,12 @@ SymbolResult apply_value(std::string_view name, std::string_view value, Scenario
   if (name.starts_with(kWeights) && name.size() > kWeights.size()) {
     return {true, read_weight_dtype(name.substr(kWeights.size()), value, scenario)};
   }
+  if (name == "weight_scale_dtype" || name == "weight_zero_dtype") {
+    const bool scale = name == "weight_scale_dtype";
+    return {true,
+            read_scale_dtype(value, !scale,
+                             scale ? scenario.weight_scale_dtype : scenario.weight_zero_dtype)};
+  }
   if (auto* precision = precision_of(name, scenario))
     return {true, read_precision(value, *precision)};
   if (auto* degree = degree_of(name, layout))
@@ -305,7 +330,15 @@ std::vector<std::string> without_effect(const Scenario& scenario) {
   const bool decode = scenario.phase == Phase::decode;
   const bool prefill = scenario.phase == Phase::prefill;
   std::vector<std::string> lines;
+  const bool asked = scenario.weight_dtype || !scenario.weight_dtypes.empty();
   for (const std::string& symbol : scenario.given) {
+    const bool of_scales = symbol == "weight_scale_dtype" || symbol == "weight_zero_dtype";
+    if (of_scales && scenario.weight_group_size == 0) {
+      lines.push_back(symbol + " has no effect without weight_group_size");
+    } else if (symbol == "weight_group_size" && !asked) {
+      lines.push_back(symbol +
+                      " has no effect without weight_dtype: a checkpoint's own scales stay");
+    }
     const bool idle = (symbol == "prompt" && decode) || (symbol == "tokens_per_step" && prefill) ||
                       (symbol == "output" && (decode || prefill));
     if (is_of_memory(symbol) && scenario.phase == Phase::train) {

@@ -18,11 +18,12 @@ struct NamedNumber {
   const char* name;
   Member member;
 };
-constexpr std::array<NamedNumber<std::int64_t Scenario::*>, 4> kSizes{
+constexpr std::array<NamedNumber<std::int64_t Scenario::*>, 5> kSizes{
     {{"batch", &Scenario::batch},
      {"prompt", &Scenario::prompt},
      {"tokens_per_step", &Scenario::tokens_per_step},
-     {"output", &Scenario::output}}};
+     {"output", &Scenario::output},
+     {"weight_group_size", &Scenario::weight_group_size}}};
 constexpr std::array<NamedNumber<std::int64_t TrainingPlan::*>, 4> kTraining{
     {{"sequence", &TrainingPlan::sequence},
      {"micro_batch", &TrainingPlan::micro_batch},
@@ -48,6 +49,8 @@ std::string word_of(std::string_view name, const Scenario& s) {
   if (name == "optimizer") return std::string(name_of(s.training.optimizer));
   if (name == "grad_dtype") return std::string(name_of(s.training.grad_dtype));
   if (name == "weight_dtype") return precision(s.weight_dtype);
+  if (name == "weight_scale_dtype") return std::string(name_of(s.weight_scale_dtype));
+  if (name == "weight_zero_dtype") return std::string(name_of(s.weight_zero_dtype));
   if (name == "activation_dtype") return precision(s.activation_dtype);
   if (name == "kv_dtype") return precision(s.kv_dtype);
   if (name == "compute_dtype") return precision(s.compute_dtype);

@@ -225,6 +225,49 @@ TEST_SUITE("rewrite") {
     CHECK(attention.tensors[2].dtype == Precision::fp8_e4m3);
   }
 
+  TEST_CASE("assignment: precisions of a fused operator are those of its products") {
+    OperatorGraph graph = graph_of_toml(R"(
+schema = 1
+kind = "graph"
+[tensor.x]
+shape = [4, 8]
+dtype = "bf16"
+role = "input"
+[tensor.w]
+shape = [8, 2]
+dtype = "bf16"
+role = "weight"
+[tensor.h]
+shape = [4, 2]
+dtype = "bf16"
+role = "intermediate"
+[tensor.y]
+shape = [4, 2]
+dtype = "bf16"
+role = "output"
+[[op]]
+name = "both"
+kind = "fused"
+inputs = ["x", "w"]
+outputs = ["y"]
+parts = [
+  { name = "product", kind = "gemm", inputs = ["x", "w"], outputs = ["h"] },
+  { name = "act", kind = "elementwise", inputs = ["h"], outputs = ["y"], compute = "fp32" },
+]
+)");
+    assign(graph, parse_assignment("compute_dtype=fp8"));
+    CHECK(graph.ops[0].parts[0].compute == Precision::fp8_e4m3);
+    CHECK(graph.ops[0].parts[1].compute == Precision::fp32);
+    assign(graph, parse_assignment("op.both.compute=bf16"));
+    assign(graph, parse_assignment("op.*.accumulate=fp16"));
+    CHECK(graph.ops[0].parts[0].compute == Precision::bf16);
+    CHECK(graph.ops[0].parts[0].accumulate == Precision::fp16);
+    // Without products: of all its parts.
+    graph.ops[0].parts.erase(graph.ops[0].parts.begin());
+    assign(graph, parse_assignment("op.both.compute=fp16"));
+    CHECK(graph.ops[0].parts[0].compute == Precision::fp16);
+  }
+
   TEST_CASE("assignment: clocks") {
     ClockChoice clocks;
     assign(clocks, parse_assignment("sm_clock=1410MHz"));

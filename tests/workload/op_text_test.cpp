@@ -183,4 +183,20 @@ TEST_SUITE("workload") {
     // 2 x 4 x 3 x 3 scores
     CHECK(bound.tensors[index(graph.find_tensor("scores").value())].elements == 72);
   }
+
+  TEST_CASE("op text: naive attention without a mask is products over whole rows") {
+    const OperatorGraph graph = parse_op_text(
+        "attention form=naive batch=2 q_heads=4 kv_heads=2 q_len=3 kv_len=5 head_dim=8 v_dim=6 "
+        "causal=0");
+    CHECK(graph.ops[0].kind == OperatorKind::gemm);
+    CHECK(graph.ops[2].kind == OperatorKind::gemm);
+    CHECK_FALSE(graph.symbol("causal").has_value());
+    const BoundGraph bound = bind(graph);
+    CHECK(bound.tensors[index(graph.find_tensor("scores").value())].last_dim == 5);
+    CHECK(bound.tensors[index(graph.find_tensor("v").value())].elements == 2 * 5 * 2 * 6);
+    const OperatorGraph masked = parse_op_text(
+        "attention form=naive batch=2 q_heads=4 kv_heads=2 q_len=3 kv_len=5 head_dim=8");
+    CHECK(masked.ops[0].kind == OperatorKind::custom);
+    CHECK(masked.symbol("causal") == 1);
+  }
 }

@@ -3,41 +3,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+
+#include "model/quantity/line.hpp"
 
 namespace floorline {
 
 namespace {
 
-struct Sums {
-  double weight = 0, size = 0, time = 0;  // weighted means once finished
-  double spread = 0, slope = 0;           // of sizes; of times over sizes
-};
-
-double weight_of(const MeasuredPoint& p) {
-  const double t = p.time.in_base_units();
-  return 1 / (t * t);
-}
-
-Sums sums_of(const std::vector<MeasuredPoint>& points) {
-  Sums s;
+std::optional<Line> line_of(const std::vector<MeasuredPoint>& points) {
+  std::vector<LineSample> samples;
   for (const MeasuredPoint& p : points) {
-    if (!p.used) continue;
-    const double w = weight_of(p);
-    s.weight += w;
-    s.size += w * p.size.in_base_units();
-    s.time += w * p.time.in_base_units();
+    if (p.used) samples.push_back({p.size, p.time});
   }
-  s.size /= s.weight;
-  s.time /= s.weight;
-  double product = 0;
-  for (const MeasuredPoint& p : points) {
-    if (!p.used) continue;
-    const double dx = p.size.in_base_units() - s.size;
-    s.spread += weight_of(p) * dx * dx;
-    product += weight_of(p) * dx * (p.time.in_base_units() - s.time);
-  }
-  s.slope = product / s.spread;
-  return s;
+  return fit(samples, LineWeights::relative);
 }
 
 std::size_t mark(std::vector<MeasuredPoint>& points, const LineLimits& limits) {
@@ -65,6 +44,8 @@ void add_residuals(const std::vector<MeasuredPoint>& points, double slope, Measu
 
 constexpr double kRounding = 1e-12;
 
+Seconds abs_of(Seconds s) { return s < Seconds(0) ? Seconds(0) - s : s; }
+
 }  // namespace
 
 std::string_view name_of(LineRefusal refusal) {
@@ -84,33 +65,34 @@ std::string_view name_of(LineRefusal refusal) {
 }
 
 MeasuredLine fit_line(std::vector<MeasuredPoint>& points, const LineLimits& limits) {
-  MeasuredLine fit;
+  MeasuredLine result;
   const std::size_t sizes = mark(points, limits);
-  fit.used = static_cast<std::size_t>(
+  result.used = static_cast<std::size_t>(
       std::count_if(points.begin(), points.end(), [](const MeasuredPoint& p) { return p.used; }));
-  if (sizes < 2) {
-    fit.refusal = LineRefusal::too_few;
-    return fit;
+  const std::optional<Line> line = sizes < 2 ? std::nullopt : line_of(points);
+  if (!line) {
+    result.refusal = LineRefusal::too_few;
+    return result;
   }
-  const Sums s = sums_of(points);
-  const double slope = std::isfinite(s.slope) ? std::max(0.0, s.slope) : 0;
-  fit.fixed = Seconds(s.time - slope * s.size);
+  const bool grows = std::isfinite(line->slope) && line->slope > 0;
+  const double slope = grows ? line->slope : 0;
+  result.fixed = grows ? line->fixed : line->mean;
   // Proportional times leave a fixed cost of rounding, of either sign.
-  if (std::abs(fit.fixed.in_base_units()) < kRounding * s.time) fit.fixed = Seconds(0);
-  add_residuals(points, slope, fit);
-  if (!(slope > 0)) {
-    fit.refusal = LineRefusal::not_growing;
-    return fit;
+  if (abs_of(result.fixed) < line->mean * kRounding) result.fixed = Seconds(0);
+  add_residuals(points, slope, result);
+  if (!grows) {
+    result.refusal = LineRefusal::not_growing;
+    return result;
   }
-  fit.rate = AmountPerSecond(FlopsPerSecond(1 / slope));
-  if (fit.fixed < Seconds(0)) {
-    fit.refusal = LineRefusal::negative_fixed;
-  } else if (limits.ceiling && *fit.rate > *limits.ceiling) {
-    fit.refusal = LineRefusal::above_ceiling;
+  result.rate = AmountPerSecond(FlopsPerSecond(1 / slope));
+  if (result.fixed < Seconds(0)) {
+    result.refusal = LineRefusal::negative_fixed;
+  } else if (limits.ceiling && *result.rate > *limits.ceiling) {
+    result.refusal = LineRefusal::above_ceiling;
   } else {
-    fit.half_size = *fit.rate * fit.fixed;
+    result.half_size = *result.rate * result.fixed;
   }
-  return fit;
+  return result;
 }
 
 }  // namespace floorline

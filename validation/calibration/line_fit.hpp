@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fixed cost and rate from times at two or more sizes: t = t0 + x / R, by least squares of the
-// relative residuals (weights 1 / t^2: a timing error grows with the time), so small sizes count as
-// much as large ones. With weighted means x', t':
-//   1/R = sum w (x - x')(t - t') / sum w (x - x')^2     t0 = t' - x'/R     n_half = t0 R
+// relative residuals (quantity/line: a timing error grows with the time, so small sizes count as
+// much as large ones), and n_half = t0 R.
 // n_half is the size at which half of R is reached (Hockney and Jesshope, Parallel Computers 2,
 // 1988). Sizes up to 2 S_keep are left out where caches are known: part of them never left the
 // chip. A rate above the device's ceiling is refused as not physical: the fixed cost hides the
