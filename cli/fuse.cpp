@@ -5,8 +5,8 @@
 
 #include "cli/command_line.hpp"
 #include "cli/output.hpp"
+#include "cli/refuse.hpp"
 #include "cli/subject.hpp"
-#include "model/input/diagnostic.hpp"
 #include "model/report/fuse_document.hpp"
 #include "model/report/graph_document.hpp"
 
@@ -22,10 +22,6 @@ struct FuseOptions {
   bool search = false;
   std::string emit;
 };
-
-[[noreturn]] void refuse(const char* flag, const std::string& why) {
-  throw InputError(Diagnostic{position_in("command line"), flag, why});
-}
 
 std::vector<std::string> names_in(const std::string& list) {
   std::vector<std::string> names;

@@ -3,18 +3,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/refuse.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
 
 namespace floorline {
-
-namespace {
-
-[[noreturn]] void refuse(const char* flag, const std::string& why) {
-  throw InputError(Diagnostic{position_in("command line"), flag, why});
-}
-
-}  // namespace
 
 void add_output_options(CLI::App& verb, OutputOptions& options) {
   verb.add_option("--format", options.format, "table (default), json, csv or md")->group("Output");
