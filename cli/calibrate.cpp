@@ -5,6 +5,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/output.hpp"
+#include "cli/refuse.hpp"
 #include "cli/subject.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
@@ -22,10 +23,6 @@ struct CalibrateOptions {
   DeviceOptions device;
   OutputOptions output;
 };
-
-[[noreturn]] void refuse(const char* flag, const std::string& why) {
-  throw InputError(Diagnostic{position_in("command line"), flag, why});
-}
 
 AmountKind kind_of(const std::string& x) {
   if (x == "bytes") return AmountKind::bytes;

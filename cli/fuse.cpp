@@ -8,6 +8,7 @@
 #include "cli/command_line.hpp"
 #include "cli/emit.hpp"
 #include "cli/output.hpp"
+#include "cli/refuse.hpp"
 #include "cli/subject.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
@@ -27,10 +28,6 @@ struct FuseOptions {
   std::string chunk;
   std::string emit;
 };
-
-[[noreturn]] void refuse(const char* flag, const std::string& why) {
-  throw InputError(Diagnostic{position_in("command line"), flag, why});
-}
 
 std::vector<std::string> names_in(const std::string& list) {
   std::vector<std::string> names;

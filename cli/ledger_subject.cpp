@@ -7,6 +7,7 @@
 
 #include "cli/ledger_ways.hpp"
 #include "cli/locate.hpp"
+#include "cli/refuse.hpp"
 #include "cli/subject.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/input/document_node.hpp"
@@ -21,10 +22,6 @@
 namespace floorline {
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& flag, const std::string& why) {
-  throw InputError(Diagnostic{position_in("command line"), flag, why});
-}
 
 std::optional<double> utilization_of(const LedgerOptions& options) {
   if (options.utilization.empty()) return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "cli/refuse.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/ledger/graph_ledger.hpp"
 #include "model/ledger/size_ledger.hpp"
@@ -14,10 +15,6 @@
 namespace floorline {
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& flag, const std::string& why) {
-  throw InputError(Diagnostic{position_in("command line"), flag, why});
-}
 
 std::int64_t parameters_of(const char* flag, const std::string& text) {
   constexpr double kMost = 1e18;

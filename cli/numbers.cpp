@@ -3,15 +3,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "model/input/diagnostic.hpp"
+#include "cli/refuse.hpp"
 
 namespace floorline {
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& flag, const std::string& why) {
-  throw InputError(Diagnostic{position_in("command line"), flag, why});
-}
 
 double value_of(const std::string& text, const char* flag, Dimension dimension) {
   if (text.empty()) return 0;

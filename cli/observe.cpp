@@ -6,8 +6,8 @@
 
 #include "cli/locate.hpp"
 #include "cli/output.hpp"
+#include "cli/refuse.hpp"
 #include "cli/subject.hpp"
-#include "model/input/diagnostic.hpp"
 #include "validation/experiment/method.hpp"
 #include "validation/report/judge_document.hpp"
 #include "validation/report/table_document.hpp"
@@ -15,10 +15,6 @@
 namespace floorline {
 
 namespace {
-
-[[noreturn]] void refuse(const char* flag, const std::string& why) {
-  throw InputError(Diagnostic{position_in("command line"), flag, why});
-}
 
 int observe_folder(const ObserveOptions& o) {
   if (!o.mapping.empty()) refuse("--mapping", "is for a CSV file; a folder has columns of its own");

@@ -4,18 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/refuse.hpp"
 #include "model/floor/measured.hpp"
+#include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
 
 namespace floorline {
-
-namespace {
-
-[[noreturn]] void refuse(const char* flag, const std::string& why) {
-  throw InputError(Diagnostic{position_in("command line"), flag, why});
-}
-
-}  // namespace
 
 void add_output_options(CLI::App& verb, OutputOptions& options) {
   verb.add_option("--format", options.format, "table (default), json, csv or md")->group("Output");

@@ -71,7 +71,8 @@ const char* unit_of(Dimension dimension) {
 
 void scale(const Assignment& a, Node& value) {
   const std::optional<double> factor = parse_number(a.value);
-  if (!factor || !(*factor >= 0)) refuse(a, quoted(a.value) + " is not a factor of zero or more");
+  if (!factor || !(*factor >= 0))
+    refuse(a, floorline::quoted(a.value) + " is not a factor of zero or more");
   if (value.is_number()) {
     value = number_node(value.real * *factor);
     return;
@@ -129,7 +130,7 @@ Node& entry_named(const Assignment& a, Node& document, const std::string& table,
     for (const std::string& used : resources_used(document)) known.push_back(used);
   }
   if (table != "resource" || std::find(known.begin(), known.end(), name) == known.end())
-    refuse(a, "there is no " + table + " " + quoted(name) + " in the file" +
+    refuse(a, "there is no " + table + " " + floorline::quoted(name) + " in the file" +
                   did_you_mean(name, known));
   Node entry;
   entry.kind = Node::Kind::table;

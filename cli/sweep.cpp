@@ -11,6 +11,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/output.hpp"
+#include "cli/refuse.hpp"
 #include "cli/subject.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
@@ -35,10 +36,6 @@ struct Shard {
   std::uint64_t part = 1;
   std::uint64_t parts = 1;
 };
-
-[[noreturn]] void refuse(const char* flag, const std::string& why) {
-  throw InputError(Diagnostic{position_in("command line"), flag, why});
-}
 
 SweepFormat sweep_format(const std::string& text) {
   if (text == "csv") return SweepFormat::csv;

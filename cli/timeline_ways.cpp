@@ -21,9 +21,9 @@ std::vector<TimelineFact> report_facts(std::vector<Fact> facts) {
 OperatorDuration duration_of(const std::string& residency) {
   if (residency == "cold") return OperatorDuration::cold;
   if (residency == "any") return OperatorDuration::any_residency;
-  throw InputError(Diagnostic{
-      position_in("command line"), "--residency",
-      quoted(residency) + " is not one of cold, any" + did_you_mean(residency, {"cold", "any"})});
+  throw InputError(Diagnostic{position_in("command line"), "--residency",
+                              floorline::quoted(residency) + " is not one of cold, any" +
+                                  did_you_mean(residency, {"cold", "any"})});
 }
 
 /// The floors of the whole graph, between which the end of the schedule lies.

@@ -10,8 +10,8 @@
 #include "cli/locate.hpp"
 #include "cli/observe.hpp"
 #include "cli/output.hpp"
+#include "cli/refuse.hpp"
 #include "cli/run_backend.hpp"
-#include "model/input/diagnostic.hpp"
 #include "model/quantity/unit_names.hpp"
 #include "validation/hypothesis/hypothesis_file.hpp"
 #include "validation/record/record_folder.hpp"
@@ -38,10 +38,6 @@ struct ValidateOptions {
   DeviceOptions device;
   OutputOptions output;
 };
-
-[[noreturn]] void refuse(const char* flag, const std::string& why) {
-  throw InputError(Diagnostic{position_in("command line"), flag, why});
-}
 
 /// "5%" or 0.05; below one, or a number below its tolerance could be anything.
 double tolerance_of(const std::string& text) {

@@ -10,6 +10,7 @@
 #include "cli/locate.hpp"
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
+#include "cli/refuse.hpp"
 #include "cli/subject.hpp"
 #include "model/floor/measured.hpp"
 #include "model/input/diagnostic.hpp"
@@ -36,10 +37,6 @@ struct WhatifOptions {
   int top = 0;
   bool explain = false;
 };
-
-[[noreturn]] void refuse(const char* flag, const std::string& why) {
-  throw InputError(Diagnostic{position_in("command line"), flag, why});
-}
 
 std::vector<Assignment> changes_of(const WhatifOptions& options, Diagnostics& wrong) {
   std::vector<Assignment> changes;
