@@ -3,6 +3,8 @@
 // do. Where a fact is unknown the possibility that gives the lower floor is taken (design §3, §5).
 #pragma once
 
+#include <algorithm>
+
 #include "model/quantity/quantity.hpp"
 
 namespace floorline {
@@ -19,5 +21,11 @@ struct OnChip {
   /// Devices that peer links join; more ranks than this cross the network. 0: unknown, all joined.
   int devices_per_node = 0;
 };
+
+/// What of an amount cannot be among what is kept. By way of doubles, which a compiler compares
+/// without a branch.
+inline Bytes beyond(Bytes amount, Bytes kept) {
+  return Bytes(std::max(0.0, (amount - kept).in_base_units()));
+}
 
 }  // namespace floorline

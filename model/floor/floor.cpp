@@ -51,15 +51,6 @@ bool memory_known(const OnChip& chip, Residency residency) {
   return residency == Residency::any_keep ? chip.keep_known : chip.all_known;
 }
 
-/// By way of doubles, which a compiler compares without a branch.
-Bytes beyond(Bytes amount, Bytes kept) {
-  return Bytes(std::max(0.0, (amount - kept).in_base_units()));
-}
-
-}  // namespace
-
-namespace {
-
 Bytes cold_bytes(const Demand& demand) {
   return std::max(demand.hbm_read + demand.hbm_write, demand.hbm_least_total);
 }

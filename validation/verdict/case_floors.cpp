@@ -22,8 +22,6 @@ struct Longest {
   }
 };
 
-Bytes beyond(Bytes amount, Bytes kept) { return std::max(Bytes(0), amount - kept); }
-
 /// Kernels one after another, whatever is on chip before each: S_keep (model/floor).
 Longest serial_any(const GraphFloors& floors, const Machine& machine, Proof proof) {
   Seconds sum(0);
