@@ -155,16 +155,6 @@ double tokens_of(const Scenario& scenario) {
   return static_cast<double>(scenario.sequences() * scenario.new_tokens());
 }
 
-/// Bytes that have to be in memory for the step: weights and state, once each.
-Bytes resident_bytes(const BoundGraph& graph) {
-  Bytes sum(0);
-  for (const BoundTensor& tensor : graph.tensors) {
-    const bool stays = tensor.role == TensorRole::weight || tensor.role == TensorRole::state;
-    if (stays) sum += tensor.bytes * tensor.copies;
-  }
-  return sum;
-}
-
 void show(Step& step, const ModelWorkload& workload, ModelEvaluation& result) {
   Stage stage = step.take_slowest();
   result.floors.resident = resident_bytes(stage.evaluation.bound);
@@ -313,6 +303,15 @@ void train(const ModelWorkload& workload, const Machine& machine, ModelEvaluatio
 }
 
 }  // namespace
+
+Bytes resident_bytes(const BoundGraph& graph) {
+  Bytes sum(0);
+  for (const BoundTensor& tensor : graph.tensors) {
+    const bool stays = tensor.role == TensorRole::weight || tensor.role == TensorRole::state;
+    if (stays) sum += tensor.bytes * tensor.copies;
+  }
+  return sum;
+}
 
 OperatorGraph stage_graph(const ModelWorkload& workload, const Scenario& scenario,
                           std::int64_t stage) {

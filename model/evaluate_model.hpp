@@ -89,6 +89,9 @@ ModelEvaluation evaluate_model(const ModelWorkload& workload, const Machine& mac
 /// What a step of the replicas makes at most: all of them wait for the slowest stage.
 double token_ceiling(double replicas, double tokens_of_one, Seconds slowest_stage);
 
+/// Bytes that have to be in memory for a step: weights and state, once each.
+Bytes resident_bytes(const BoundGraph& graph);
+
 /// See ModelFloors::cache_per_token.
 Bytes cache_per_token(const ModelWorkload& workload);
 

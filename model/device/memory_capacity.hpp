@@ -10,6 +10,7 @@
 
 namespace floorline {
 
+[[nodiscard]] bool states_capacity(const DeviceSpec& device);
 /// The capacity that `needed` is beyond; nothing where it fits or the capacity is not stated.
 std::optional<Bytes> exceeded_capacity(const DeviceSpec& device, Bytes needed);
 

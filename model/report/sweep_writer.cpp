@@ -72,6 +72,18 @@ constexpr Cell kCells[] = {
        return r.values.model ? exact_text(r.values.model->tokens_per_s_ceiling) : std::string();
      },
      false, true},
+    {"resident_bytes",
+     [](const SweepRow& r) {
+       return r.values.model ? exact_text(r.values.model->resident.in_base_units())
+                             : std::string();
+     },
+     false, true},
+    {"exceeds_capacity",
+     [](const SweepRow& r) {
+       const bool known = r.values.model && r.values.model->exceeds;
+       return std::string(!known ? "" : *r.values.model->exceeds ? "true" : "false");
+     },
+     false, true},
 };
 
 /// Absent numbers are null, as is everything of a point that cannot be.

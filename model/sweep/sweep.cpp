@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/device/memory_capacity.hpp"
 #include "model/input/diagnostic.hpp"
 #include "model/workload/model_graph.hpp"
 
@@ -44,6 +45,13 @@ SweepValues values_of(const Evaluation& e) {
   v.bound = f.serial.cold > Seconds(0);
   v.any_known = f.any_known;
   v.proven = f.proven;
+  return v;
+}
+
+SweepModelValues model_values(Seconds step, double tokens_per_s, Bytes resident,
+                              const DeviceSpec& device) {
+  SweepModelValues v{step, tokens_per_s, resident, {}};
+  if (states_capacity(device)) v.exceeds = exceeded_capacity(device, resident).has_value();
   return v;
 }
 
@@ -266,8 +274,9 @@ void Sweep::evaluate_symbols(Build& build, SweepRow& row) {
   if (!build.is_model) return;
   const double tokens = build.values[static_cast<std::size_t>(build.batch_slot)] *
                         build.values[static_cast<std::size_t>(build.new_slot)];
-  row.values.model = SweepModelValues{e.floors.fused.any,
-                                      token_ceiling(build.replicas, tokens, e.floors.fused.any)};
+  row.values.model = model_values(e.floors.fused.any,
+                                  token_ceiling(build.replicas, tokens, e.floors.fused.any),
+                                  resident_bytes(e.bound), build.machine->device);
 }
 
 /// As `bound` does it, with the reason if it cannot be.
@@ -286,7 +295,8 @@ void Sweep::evaluate_whole(const Build& build, SweepRow& row) const {
     const ModelWorkload model = model_at(diagnostics);
     const ModelEvaluation e = evaluate_model(model, *build.machine);
     row.values = values_of(e.shown);
-    row.values.model = SweepModelValues{e.floors.step, e.floors.tokens_per_s_ceiling};
+    row.values.model = model_values(e.floors.step, e.floors.tokens_per_s_ceiling,
+                                    e.floors.resident, build.machine->device);
   } catch (const InputError& error) {
     row.reason = reason_of(error);
   }

@@ -33,6 +33,8 @@ struct SweepSubject {
 struct SweepModelValues {
   Seconds step{0};
   double tokens_per_s_ceiling = 0;
+  Bytes resident{0};            ///< weights and state of a rank, as ModelFloors has it
+  std::optional<bool> exceeds;  ///< the device's memory; absent: its capacity is not stated
 };
 
 struct SweepValues {

@@ -72,7 +72,8 @@ SweepRow by_itself(const SweepSubject& subject, DeviceSpec spec, const Grid& gri
     } else {
       const ModelEvaluation e = evaluate_model(*s.model, machine);
       take(e.shown);
-      row.values.model = SweepModelValues{e.floors.step, e.floors.tokens_per_s_ceiling};
+      row.values.model = SweepModelValues{
+          e.floors.step, e.floors.tokens_per_s_ceiling, e.floors.resident, {}};
     }
   } catch (const InputError& error) {
     row.reason = error.diagnostics().front().message;
@@ -111,6 +112,7 @@ void check_all(const char* workload, const std::vector<std::string>& grid_texts,
         REQUIRE(row.values.model);
         CHECK(row.values.model->step.in_base_units() == own.values.model->step.in_base_units());
         CHECK(row.values.model->tokens_per_s_ceiling == own.values.model->tokens_per_s_ceiling);
+        CHECK(row.values.model->resident == own.values.model->resident);
       }
     }
     return true;
