@@ -54,7 +54,8 @@ Shard read_shard(const std::string& text) {
     const std::optional<double> n = parse_number(part);
     const bool fine = n && *n >= 1 && *n <= kMostParts &&
                       static_cast<double>(static_cast<std::uint64_t>(*n)) == *n;
-    if (!fine) refuse("--shard", floorline::quoted(text) + " is not i/n with i from 1 to n");
+    if (!fine)
+      refuse("--shard", floorline::quoted(text) + " is not i/n with i from 1 to n, up to 1e9");
     return static_cast<std::uint64_t>(*n);
   };
   if (slash == std::string::npos)
@@ -133,6 +134,7 @@ struct SweepQuestion {
   std::vector<GridAxis> axes;
   Subject subject;
   std::vector<DeviceSpec> devices;
+  ClockChoice clocks;                ///< of all devices, by flags and by --set
   std::unique_ptr<OutputFile> file;  ///< null: standard output
 };
 
@@ -163,7 +165,9 @@ SweepQuestion read_all(const SweepOptions& options) {
               "missing; expected devices separated by commas");
   for (const std::string& name : names.value_or(std::vector<std::string>{})) {
     auto machine = asked_machine(name, options.device, subject, options.workload, wrong);
-    if (machine) asked.devices.push_back(std::move(machine->device));
+    if (!machine) continue;
+    asked.clocks = machine->clocks;
+    asked.devices.push_back(std::move(machine->device));
   }
   wrong.throw_if_any();
   asked.subject = *std::move(subject);
@@ -209,7 +213,7 @@ int sweep(const SweepOptions& options) {
   SweepHead head = head_of(options, asked);
   Grid grid(std::move(asked.axes), asked.devices.size());
   Sweep all({std::move(asked.subject.graph), std::move(asked.subject.model)},
-            std::move(asked.devices), clocks_of(options.device), std::move(grid));
+            std::move(asked.devices), asked.clocks, std::move(grid));
   const PointRange range = all.grid().part(asked.shard.part, asked.shard.parts);
   Rows output(asked.file.get());
   SweepWriter writer(asked.format, std::move(head), all.grid(),
