@@ -25,6 +25,25 @@ void fill_floors(const Machine& machine, Evaluation& e) {
   e.bound.routing = e.graph.routing;
 }
 
+/// What the device has of the unit that `id` is not known of, and how to ask for it.
+std::string what_it_has(const Machine& machine, ResourceId id) {
+  std::string list;
+  const ResourceId* first = nullptr;
+  const std::vector<ResourceId> known = machine.rates.known();
+  for (const ResourceId& other : known) {
+    if (other.unit != id.unit || other.sparse != id.sparse || other.input == Precision::any)
+      continue;
+    list += (list.empty() ? "" : ", ") + name_of(other);
+    if (first == nullptr) first = &other;
+  }
+  if (first == nullptr) return "";
+  // A dtype that differs is asked for by compute_dtype, else the sum's by accumulate_dtype.
+  const bool input = first->input != id.input;
+  return "; it states " + list + "; for example --set " +
+         (input ? "compute_dtype=" + std::string(name_of(first->input))
+                : "accumulate_dtype=" + std::string(name_of(first->accumulate)));
+}
+
 }  // namespace
 
 Evaluation evaluate(OperatorGraph graph, const Machine& machine) {
@@ -53,7 +72,8 @@ std::vector<Diagnostic> missing_for(const OperatorGraph& graph, const GraphFloor
       const Operator& op = graph.ops[i];
       all.push_back({position_in(machine.device.file), device_key_of(id),
                      "device " + machine.device.name + " does not state it, and operator \"" +
-                         op.name + "\" (" + std::string(name_of(op.kind)) + ") needs it"});
+                         op.name + "\" (" + std::string(name_of(op.kind)) + ") needs it" +
+                         (id.unit == Unit::tensor ? what_it_has(machine, id) : "")});
     }
   }
   return all;
