@@ -18,8 +18,9 @@ void check_emitted_name(const std::string& file) {
   std::error_code error;
   const auto before = std::filesystem::status(file, error);
   if (std::filesystem::exists(before) && !std::filesystem::is_regular_file(before)) return;
-  refuse("--emit", floorline::quoted(file) + " is no name of a graph file; expected NAME.json or "
-                   "NAME.toml");
+  refuse("--emit", floorline::quoted(file) +
+                       " is no name of a graph file; expected NAME.json or "
+                       "NAME.toml");
 }
 
 }  // namespace floorline

@@ -38,8 +38,8 @@ bool wants_color(const OutputOptions& options) {
 }
 
 /// Why a file could not be made, opened or written, as errno tells it; "" where that says no more.
-std::string reason_of(int error, const std::string& target) {
-  const std::string folder = fs::path(target).parent_path().string();
+std::string reason_of(int error, const std::string& file) {
+  const std::string folder = fs::path(file).parent_path().string();
   switch (error) {
     case ENOENT:
       return ": there is no folder " + floorline::quoted(folder);
@@ -86,7 +86,7 @@ OutputFile::~OutputFile() {
 
 void OutputFile::cannot_write(int error) const {
   throw InputError(
-      Diagnostic{position_in(name_), flag_, "cannot be written" + reason_of(error, target_)});
+      Diagnostic{position_in(name_), flag_, "cannot be written" + reason_of(error, name_)});
 }
 
 void OutputFile::make_scratch() {

@@ -41,11 +41,22 @@ void add_arguments(const CLI::App& app, std::vector<Argument>& results,
 }
 
 /// The files that an argument may mean: itself, what stands between its commas or after its sign,
-/// and a shipped file of such a name.
+/// and a file of such a name in the folders that are looked through.
 class Meant {
  public:
-  Meant()
-      : folders_{device_path("").folders, workload_folders(""), hypothesis_folders("")} {}
+  explicit Meant(const std::vector<Argument>& others)
+      : folders_{device_path("").folders, workload_folders(""), hypothesis_folders("")} {
+    std::vector<std::string> given;
+    for (const Argument& other : others) {
+      if (!other.flag.ends_with("-path")) continue;
+      for (std::size_t start = 0; start <= other.value.size();) {
+        const std::size_t end = std::min(other.value.find(':', start), other.value.size());
+        given.push_back(other.value.substr(start, end - start));
+        start = end + 1;
+      }
+    }
+    folders_.push_back(std::move(given));
+  }
 
   [[nodiscard]] bool same(const std::string& value, const std::string& file) const {
     const std::string_view text = value;
@@ -79,7 +90,7 @@ class Meant {
     return false;
   }
 
-  std::array<std::vector<std::string>, 3> folders_;
+  std::vector<std::vector<std::string>> folders_;
 };
 
 }  // namespace
@@ -93,7 +104,7 @@ void refuse_overwritten_inputs(const CLI::App& app) {
     return !fs::is_regular_file(result.value, error);  // nothing there that could be lost
   });
   if (results.empty()) return;
-  const Meant meant;
+  const Meant meant(others);
   Diagnostics wrong;
   for (const Argument& result : results) {
     for (const Argument& other : others) {

@@ -176,6 +176,17 @@ void check_values(const std::vector<GridAxis>& axes, const Subject& subject, Dia
   }
 }
 
+/// Values of a device key that no device could have.
+void check_device_values(const std::vector<GridAxis>& axes, const std::vector<DeviceSpec>& devices,
+                         Diagnostics& wrong) {
+  for (const GridAxis& axis : axes) {
+    if (axis.numeric() || !names_device_key(axis.name())) continue;
+    for (std::uint64_t i = 0; i < axis.count(); ++i) {
+      for (DeviceSpec device : devices) collect(wrong, [&] { assign(device, axis.assignment(i)); });
+    }
+  }
+}
+
 SweepQuestion read_all(const SweepOptions& options) {
   Diagnostics wrong;
   SweepQuestion asked;
@@ -195,6 +206,7 @@ SweepQuestion read_all(const SweepOptions& options) {
     if (machine) asked.devices.push_back(std::move(machine->device));
   }
   if (subject) check_values(asked.axes, *subject, wrong);
+  check_device_values(asked.axes, asked.devices, wrong);
   wrong.throw_if_any();
   asked.subject = *std::move(subject);
   return asked;

@@ -285,7 +285,8 @@ void add_whatif(CLI::App& app, Action& action) {
                "a measured point of the line t = t0 + bytes/B: base=TIME, BYTES=TIME or "
                "'NAME=VALUE;NAME=VALUE=TIME'; two or more");
   verb->add_flag("--rank", options->rank, "all single changes, not only the first few");
-  verb->add_option("--top", options->top, "rows of the ranking, 1 or more (default: the first few)");
+  verb->add_option("--top", options->top,
+                   "rows of the ranking, 1 or more (default: the first few)");
   verb->add_flag("--explain", options->explain,
                  "formula, numbers, origins and file positions of every term, before and after");
   verb->add_option(

@@ -93,19 +93,6 @@ std::string_view precision_alias(std::string_view word) {
   return word;
 }
 
-/// "a, b": all of them, the nearest first.
-std::string nearest_first(std::string_view word, std::vector<std::string> names) {
-  std::erase_if(names, [](const std::string& name) { return name.size() > kMaxSuggestedBytes; });
-  const std::string folded = lower(word.substr(0, kMaxSuggestedBytes));
-  const auto nearer = [&folded](const std::string& a, const std::string& b) {
-    return edit_distance(folded, lower(a)) < edit_distance(folded, lower(b));
-  };
-  std::stable_sort(names.begin(), names.end(), nearer);
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 }  // namespace
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
@@ -123,7 +110,7 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
   std::size_t least = limit + 1;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kMaxSuggestedBytes) continue;
-    std::size_t distance = edit_distance(folded, lower(candidate));
+    const std::size_t distance = edit_distance(folded, lower(candidate));
     if (distance < least) {
       least = distance;
       nearest = &candidate;
@@ -154,6 +141,22 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   if (nearest.empty() || nearest == word) return {};
   return "; did you mean \"" + nearest + "\"?";
 }
+
+namespace {
+
+/// "a, b": all of them, what was meant first.
+std::string nearest_first(std::string_view word, std::vector<std::string> names) {
+  std::vector<std::string> near = longer_names(word, names);
+  near.push_back(nearest_name(word, names));
+  std::stable_partition(names.begin(), names.end(), [&near](const std::string& name) {
+    return std::find(near.begin(), near.end(), name) != near.end();
+  });
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
 
 std::string names_there_are(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string meant = did_you_mean(word, candidates);
