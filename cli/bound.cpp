@@ -21,7 +21,7 @@ struct BoundOptions {
   OutputOptions output;
   NumbersOptions numbers;
   std::string measured;
-  int top = 0;
+  std::optional<int> top;
   bool explain = false;
 };
 
@@ -37,7 +37,7 @@ int finish(const BoundReport& report, const BoundOptions& options) {
 BoundReport report_for(const BoundOptions& options) {
   BoundReport report;
   report.inputs.set = options.workload.set;
-  report.inputs.top = options.top;
+  report.inputs.top = options.top.value_or(0);
   report.inputs.explain = options.explain;
   if (!options.measured.empty()) report.inputs.measured = options.measured;
   return report;
@@ -99,7 +99,7 @@ void add_bound(CLI::App& app, Action& action) {
   add_numbers_options(*verb, options->numbers);
   verb->add_option("--measured", options->measured,
                    "a time or a rate to judge: 9.302ms, 17.6TFLOP/s, 2.2TB/s, 75.9token/s");
-  verb->add_option("--top", options->top, "rows of the operator table (default: all)");
+  verb->add_option("--top", options->top, "rows of the operator table, 1 or more (default: all)");
   verb->add_flag("--explain", options->explain,
                  "formula, numbers, origins and file positions of every term");
   add_output_options(*verb, options->output);

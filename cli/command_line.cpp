@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/argument_order.hpp"
+#include "cli/overwrite.hpp"
 #include "model/input/diagnostic.hpp"
 
 namespace floorline {
@@ -188,6 +189,7 @@ int run_command_line(int argc, char** argv) {
     throw usage_error(app, error, argc, argv);
   }
   refuse_empty_values(app);
+  refuse_overwritten_inputs(app);
   if (!action) {
     std::cerr << app.help();
     return 2;

@@ -11,4 +11,7 @@ namespace floorline {
 /// TOML where the name of the file ends in .toml, else JSON.
 std::string emitted_text(const Document& graph, const std::string& file);
 
+/// A file that no command would read back is refused; a pipe or a device takes JSON.
+void check_emitted_name(const std::string& file);
+
 }  // namespace floorline

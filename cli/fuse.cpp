@@ -87,6 +87,7 @@ int fuse(const FuseOptions& options) {
   collect(wrong, [&] { check(options); });
   collect(wrong, [&] { chunk_of(options); });
   for (const std::string& group : options.groups) collect(wrong, [&] { names_in(group); });
+  collect(wrong, [&] { check_emitted_name(options.emit); });
   const auto files =
       output_files({{"--emit", options.emit}, {"--output", options.output.file}}, wrong);
   const Question asked_of =
@@ -132,7 +133,7 @@ void add_fuse(CLI::App& app, Action& action) {
                    "the group as kernels that run by chunks of so many rows, of which alone the "
                    "intermediates are alive");
   verb->add_option("--emit", options->emit,
-                   "write the fused graph to this file (JSON; NAME.toml: TOML)");
+                   "write the fused graph to this file: NAME.json or NAME.toml");
   add_output_options(*verb, options->output);
   verb->callback([options, &action] { action = [options] { return fuse(*options); }; });
 }

@@ -64,20 +64,34 @@ void check_flags(const GraphOptions& o, Diagnostics& wrong) {
   if (!o.kinds && !o.symbols) return;
   refuse_idle({{"--symbols", o.kinds && o.symbols}}, "stands beside --kinds; expected one of them",
               wrong);
-  refuse_idle(
-      {{"WORKLOAD", !o.workload.workload.empty()},
-       {"--op", !o.workload.op.empty()},
-       {"--set", !o.workload.set.empty()},
-       {"--workload-path", !o.workload.workload_path.empty()},
-       {"--stage", o.stage != 0}},
-      std::string(o.kinds ? "--kinds" : "--symbols") + " lists what is known of any workload",
-      wrong);
+  const bool of_models = o.symbols && !o.kinds;  // a WORKLOAD that is one has all of them
+  refuse_idle({{"WORKLOAD", !of_models && !o.workload.workload.empty()},
+               {"--op", !o.workload.op.empty()},
+               {"--set", !o.workload.set.empty()},
+               {"--workload-path", !of_models && !o.workload.workload_path.empty()},
+               {"--stage", o.stage != 0}},
+              of_models ? "has no effect on --symbols, which lists the symbols of any model with "
+                          "their defaults; leave it out"
+                        : "has no effect on --kinds, which lists what is known of any workload; "
+                          "leave it out",
+              wrong);
+}
+
+/// --symbols of a WORKLOAD: a model has all of them, a graph those of its own file.
+void check_has_model_symbols(const WorkloadOptions& workload, Diagnostics& wrong) {
+  if (workload.workload.empty()) return;
+  const std::optional<Subject> asked = asked_subject(workload, wrong);
+  refuse_idle({{"--symbols", asked && asked->graph}},
+              "lists the symbols of a model, and this workload is one graph; floorline graph " +
+                  workload.workload + " shows its own, without --symbols",
+              wrong);
 }
 
 int graph(const GraphOptions& options) {
   Diagnostics wrong;
   check_flags(options, wrong);
   if (options.kinds || options.symbols) {
+    if (wrong.empty() && options.symbols) check_has_model_symbols(options.workload, wrong);
     wrong.throw_if_any();
     print(options.kinds ? kinds_document() : symbols_document(), options.output);
     return 0;

@@ -4,6 +4,8 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <set>
+#include <string>
 
 #include "cli/command_line.hpp"
 #include "model/input/diagnostic.hpp"
@@ -23,10 +25,12 @@ int main(int argc, char** argv) {
   try {
     return floorline::run_command_line(argc, argv);
   } catch (const floorline::InputError& error) {
+    std::set<std::string> told;
     for (const floorline::Diagnostic& diagnostic : error.diagnostics()) {
-      // What no file says, the command line does.
-      std::cerr << (diagnostic.at.file ? "" : "command line: ") << floorline::to_text(diagnostic)
-                << '\n';
+      // What no file says, the command line does. A line is printed once.
+      const std::string line =
+          (diagnostic.at.file ? "" : "command line: ") + floorline::to_text(diagnostic);
+      if (told.insert(line).second) std::cerr << line << '\n';
     }
     return kBadInput;
   } catch (const floorline::MeasurementError& error) {

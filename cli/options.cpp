@@ -148,8 +148,9 @@ void check_measured_text(const std::string& text) {
   if (!text.empty()) measured_time(text, {Flops(1), Bytes(1), 1});
 }
 
-void check_top(int top) {
-  if (top < 0) refuse("--top", "expected a number of rows above zero");
+void check_top(std::optional<int> top) {
+  if (top && *top < 1)
+    refuse("--top", std::to_string(*top) + " rows are no table; expected 1 or more");
 }
 
 }  // namespace floorline

@@ -67,7 +67,7 @@ void refuse_clocks(const DeviceOptions& options, const std::string& why, Diagnos
 
 /// A time or a rate of --measured, as far as its text tells; empty is none.
 void check_measured_text(const std::string& text);
-/// --top.
-void check_top(int top);
+/// --top, where it is given.
+void check_top(std::optional<int> top);
 
 }  // namespace floorline

@@ -2,17 +2,18 @@
 #include "cli/output.hpp"
 
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 
+#include "cli/scratch_file.hpp"
 #include "model/input/diagnostic.hpp"
+#include "model/quantity/unit_names.hpp"
 
 namespace floorline {
 
@@ -36,22 +37,31 @@ bool wants_color(const OutputOptions& options) {
   return !refused && options.file.empty() && isatty(STDOUT_FILENO) != 0;
 }
 
-/// A new, empty file of its own name beside `file`: never one that is there. Empty when none can be
-/// made.
-std::string new_file_beside(const std::string& file) {
-  std::string name = file + ".XXXXXX";
-  const int descriptor = mkstemp(name.data());
-  if (descriptor < 0) return "";
-  const mode_t mask = umask(0);
-  umask(mask);
-  fchmod(descriptor, 0666 & ~mask);  // as if it had been opened by name
-  close(descriptor);
-  return name;
-}
-
-void remove_file(const std::string& name) {
-  std::error_code ignored;
-  fs::remove(name, ignored);
+/// Why a file could not be made, opened or written, as errno tells it; "" where that says no more.
+std::string reason_of(int error, const std::string& file) {
+  const std::string folder = fs::path(file).parent_path().string();
+  switch (error) {
+    case ENOENT:
+      return ": there is no folder " + floorline::quoted(folder);
+    case ENOTDIR:
+      return ": " + floorline::quoted(folder) + " is no folder";
+    case EISDIR:
+      return ": is a folder; expected a file";
+    case EACCES:
+    case EPERM:
+      return ": no permission";
+    case EROFS:
+      return ": the file system can only be read";
+    case ENOSPC:
+    case EDQUOT:
+      return ": no space left";
+    case EFBIG:
+      return ": larger than a file may be here";
+    case ENAMETOOLONG:
+      return ": the name is too long";
+    default:
+      return "";
+  }
 }
 
 }  // namespace
@@ -62,28 +72,30 @@ OutputFile::OutputFile(std::string name, const char* flag) : name_(std::move(nam
   through_ = fs::exists(before) && !fs::is_regular_file(before);
   target_ = fs::weakly_canonical(fs::absolute(name_, error), error).string();
   if (error || target_.empty()) target_ = name_;
-  if (fs::is_directory(before) || name_.ends_with('/')) cannot_write();
-  if (fs::exists(before) && access(name_.c_str(), W_OK) != 0) cannot_write();
+  if (fs::is_directory(before) || name_.ends_with('/')) cannot_write(EISDIR);
+  if (fs::exists(before) && access(name_.c_str(), W_OK) != 0) cannot_write(errno);
   if (through_) return;
   make_scratch();
-  remove_file(scratch_);  // a killed command leaves nothing
+  remove_scratch_file(scratch_);  // nothing is left while the work is done
   scratch_.clear();
 }
 
 OutputFile::~OutputFile() {
-  if (!scratch_.empty()) remove_file(scratch_);
+  if (!scratch_.empty()) remove_scratch_file(scratch_);
 }
 
-void OutputFile::cannot_write() const {
-  throw InputError(Diagnostic{position_in(name_), flag_, "cannot be written"});
+void OutputFile::cannot_write(int error) const {
+  throw InputError(
+      Diagnostic{position_in(name_), flag_, "cannot be written" + reason_of(error, name_)});
 }
 
 void OutputFile::make_scratch() {
-  scratch_ = new_file_beside(target_);
-  if (scratch_.empty()) cannot_write();
+  scratch_ = new_scratch_file(target_);
+  if (scratch_.empty()) cannot_write(errno);
 }
 
 void OutputFile::open() {
+  errno = 0;
   if (through_) {
     stream_.open(name_, std::ios::binary);
   } else {
@@ -93,24 +105,27 @@ void OutputFile::open() {
     const fs::file_status before = fs::status(target_, error);
     if (fs::exists(before)) fs::permissions(scratch_, before.permissions(), error);
   }
-  if (!stream_) cannot_write();
+  if (!stream_) cannot_write(errno);
 }
 
 void OutputFile::put(std::string_view text) {
+  errno = 0;
   stream_.write(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!stream_) cannot_write();
+  if (!stream_) cannot_write(errno);
 }
 
 void OutputFile::close() {
+  errno = 0;
   stream_.close();
-  if (!stream_) cannot_write();
+  if (!stream_) cannot_write(errno);
 }
 
 void OutputFile::replace() {
   if (through_) return;
   std::error_code error;
   fs::rename(scratch_, target_, error);
-  if (error) cannot_write();
+  if (error) cannot_write(error.value());
+  forget_scratch_file(scratch_);
   scratch_.clear();
 }
 

@@ -38,7 +38,8 @@ class OutputFile {
   [[nodiscard]] bool same_as(const OutputFile& other) const;
 
  private:
-  [[noreturn]] void cannot_write() const;
+  /// `error`: errno, 0 where there is none.
+  [[noreturn]] void cannot_write(int error) const;
   void make_scratch();
 
   std::string name_;

@@ -149,6 +149,46 @@ void read_grid(const SweepOptions& options, SweepQuestion& asked, Diagnostics& w
   collect(wrong, [&] { refuse_doubles(asked.axes, options.workload.set); });
 }
 
+/// A count or an amount, which a word cannot be.
+bool takes_number(const std::string& name, const Subject& subject) {
+  if (subject.graph) return subject.graph->symbol(name).has_value();
+  const ModelWorkload& model = *subject.model;
+  return symbol_number(name, model.scenario, model.layout).has_value();
+}
+
+/// What is wrong with a value whatever the point, or "": where a number is needed, words.
+std::string wrong_value(const GridAxis& axis, const std::string& value, const Subject& subject) {
+  if (parse_number(value)) return "";
+  if (subject.model && !axis.scales()) {
+    Scenario scenario = subject.model->scenario;
+    ParallelLayout layout = subject.model->layout;
+    return apply_symbol(axis.name(), value, scenario, layout).error;
+  }
+  const bool bytes = !axis.scales() && parse_quantity(value, Dimension::bytes).error.empty();
+  return bytes ? "" : floorline::quoted(value) + " is not a number";
+}
+
+void check_values(const std::vector<GridAxis>& axes, const Subject& subject, Diagnostics& wrong) {
+  for (const GridAxis& axis : axes) {
+    if (axis.numeric() || !(axis.scales() || takes_number(axis.name(), subject))) continue;
+    for (std::uint64_t i = 0; i < axis.count(); ++i) {
+      const std::string error = wrong_value(axis, axis.text(i), subject);
+      if (!error.empty()) wrong.add(position_in("command line"), "--grid " + axis.name(), error);
+    }
+  }
+}
+
+/// Values of a device key that no device could have.
+void check_device_values(const std::vector<GridAxis>& axes, const std::vector<DeviceSpec>& devices,
+                         Diagnostics& wrong) {
+  for (const GridAxis& axis : axes) {
+    if (axis.numeric() || !names_device_key(axis.name())) continue;
+    for (std::uint64_t i = 0; i < axis.count(); ++i) {
+      for (DeviceSpec device : devices) collect(wrong, [&] { assign(device, axis.assignment(i)); });
+    }
+  }
+}
+
 SweepQuestion read_all(const SweepOptions& options) {
   Diagnostics wrong;
   SweepQuestion asked;
@@ -169,6 +209,8 @@ SweepQuestion read_all(const SweepOptions& options) {
     asked.clocks = machine->clocks;
     asked.devices.push_back(std::move(machine->device));
   }
+  if (subject) check_values(asked.axes, *subject, wrong);
+  check_device_values(asked.axes, asked.devices, wrong);
   wrong.throw_if_any();
   asked.subject = *std::move(subject);
   return asked;

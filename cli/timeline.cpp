@@ -29,7 +29,7 @@ struct TimelineFlags {
   OutputOptions output;
   std::string residency;  ///< empty: cold
   std::string trace;
-  int top = 0;
+  std::optional<int> top;
 };
 
 /// What --set changes in the document; what it says of the device is returned.
@@ -128,7 +128,7 @@ int show(const TimelineFlags& flags, AskedTimeline asked, OutputFiles& files) {
   report.set = flags.set;
   report.pipeline = &asked.pipeline;
   report.timeline = &result;
-  report.top = flags.top;
+  report.top = flags.top.value_or(0);
   report.task_table = format == Format::csv;
   const Document document = timeline_document(report);
   if (!flags.trace.empty()) files.put("--trace", chrome_trace(report));
@@ -140,7 +140,8 @@ int show_serving(const TimelineFlags& flags, const Node& document, const std::st
   if (!flags.trace.empty())
     throw InputError(Diagnostic{position_in("command line"), "--trace",
                                 "is not written for a [serving] file; csv has every request"});
-  print(timeline_of_serving(document, {flags.file, folder, flags.set, flags.top}), flags.output);
+  print(timeline_of_serving(document, {flags.file, folder, flags.set, flags.top.value_or(0)}),
+        flags.output);
   return 0;
 }
 
@@ -214,7 +215,8 @@ void add_timeline(CLI::App& app, Action& action) {
                    "any");
   verb->add_option("--trace", flags->trace,
                    "write the schedule to this file as a Chrome trace, for Perfetto");
-  verb->add_option("--top", flags->top, "rows of the stage and path tables (default: 40)");
+  verb->add_option("--top", flags->top,
+                   "rows of the stage and path tables, 1 or more (default: 40)");
   add_output_options(*verb, flags->output);
   verb->callback([flags, &action] { action = [flags] { return timeline(*flags); }; });
 }

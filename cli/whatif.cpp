@@ -34,7 +34,7 @@ struct WhatifOptions {
   std::string emit;
   std::string record;
   bool rank = false;
-  int top = 0;
+  std::optional<int> top;
   bool explain = false;
 };
 
@@ -88,7 +88,7 @@ void refuse_without_workload(const WhatifOptions& o, Diagnostics& wrong) {
                {"--emit", !o.emit.empty()},
                {"--record", !o.record.empty()},
                {"--rank", o.rank},
-               {"--top", o.top > 0},
+               {"--top", o.top.has_value()},
                {"--explain", o.explain}},
               why, wrong);
   refuse_clocks(o.device, why, wrong);
@@ -144,6 +144,7 @@ std::string emitted_graph(const WhatifOptions& options, const Whatif& result) {
 void check_emit(const WhatifOptions& options) {
   if (options.emit.empty()) return;
   if (options.numbers.given()) refuse("--emit", "a kernel by numbers has no graph to write");
+  check_emitted_name(options.emit);
 }
 
 constexpr std::size_t kMostFusions = 6;  // of the ranking; the search may find hundreds
@@ -208,7 +209,7 @@ WhatifInputs inputs_of(const WhatifOptions& options) {
   inputs.points = options.points;
   inputs.emitted = options.emit;
   inputs.all_ranked = options.rank;
-  inputs.top = options.top;
+  inputs.top = options.top.value_or(0);
   inputs.explain = options.explain;
   return inputs;
 }
@@ -276,7 +277,7 @@ void add_whatif(CLI::App& app, Action& action) {
                "tensor.NAME.dtype, weight_dtype, kv_dtype, a device key, sm_clock, device=NAME, "
                "op.NAME='KIND key=value …', op.NAME.time of a measured operator; repeatable");
   add_repeated(*verb, "--remove", options->removed,
-               "an operator to take out, as op.NAME=remove; repeatable");
+               "NAME of an operator to take out, same as --change op.NAME=remove; repeatable");
   add_repeated(*verb, "--measured", options->measured,
                "a time or rate of the whole before the change (35ms, 104.9token/s), and times of "
                "operators (op.NAME=22ms); repeatable");
@@ -284,12 +285,13 @@ void add_whatif(CLI::App& app, Action& action) {
                "a measured point of the line t = t0 + bytes/B: base=TIME, BYTES=TIME or "
                "'NAME=VALUE;NAME=VALUE=TIME'; two or more");
   verb->add_flag("--rank", options->rank, "all single changes, not only the first few");
-  verb->add_option("--top", options->top, "rows of the ranking (default: the first few)");
+  verb->add_option("--top", options->top,
+                   "rows of the ranking, 1 or more (default: the first few)");
   verb->add_flag("--explain", options->explain,
                  "formula, numbers, origins and file positions of every term, before and after");
   verb->add_option(
       "--emit", options->emit,
-      "write the changed graph, which every other command reads (JSON; NAME.toml: TOML)");
+      "write the changed graph, which every other command reads: NAME.json or NAME.toml");
   verb->add_option("--record", options->record,
                    "write the change as a hypothesis file, ready for floorline validate");
   add_output_options(*verb, options->output);

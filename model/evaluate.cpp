@@ -25,6 +25,42 @@ void fill_floors(const Machine& machine, Evaluation& e) {
   e.bound.routing = e.graph.routing;
 }
 
+bool is_whole_number(Precision p) { return name_of(p).starts_with("int"); }
+
+/// Of the rates, the one to ask for instead of `id`: the narrowest that holds its inputs.
+std::optional<ResourceId> nearest_rate(const std::vector<ResourceId>& has, ResourceId id) {
+  std::optional<ResourceId> best;
+  for (const ResourceId& other : has) {
+    const double bits = storage_bits(other.input);
+    if (bits < storage_bits(id.input) || is_whole_number(other.input) != is_whole_number(id.input))
+      continue;
+    const bool narrower = best && bits < storage_bits(best->input);
+    const bool same = best && bits == storage_bits(best->input);
+    const bool fits =
+        other.accumulate == id.accumulate && same && best->accumulate != id.accumulate;
+    if (!best || narrower || fits) best = other;
+  }
+  return best;
+}
+
+/// What the device has of the tensor unit, and how to ask for it.
+std::string other_tensor_rates(const Machine& machine, ResourceId id) {
+  std::vector<ResourceId> has;
+  for (const ResourceId& other : machine.rates.known()) {
+    const bool any = other.input == Precision::any || other.accumulate == Precision::any;
+    if (other.unit == id.unit && other.sparse == id.sparse && !any) has.push_back(other);
+  }
+  std::string list;
+  for (const ResourceId& other : has) list += (list.empty() ? "" : ", ") + name_of(other);
+  if (has.empty()) return "";
+  const std::optional<ResourceId> best = nearest_rate(has, id);
+  if (!best) return "; it states " + list;
+  const std::string set = best->input != id.input
+                              ? "compute_dtype=" + std::string(name_of(best->input))
+                              : "accumulate_dtype=" + std::string(name_of(best->accumulate));
+  return "; it states " + list + "; for example --set " + set;
+}
+
 }  // namespace
 
 Evaluation evaluate(OperatorGraph graph, const Machine& machine) {
@@ -53,7 +89,8 @@ std::vector<Diagnostic> missing_for(const OperatorGraph& graph, const GraphFloor
       const Operator& op = graph.ops[i];
       all.push_back({position_in(machine.device.file), device_key_of(id),
                      "device " + machine.device.name + " does not state it, and operator \"" +
-                         op.name + "\" (" + std::string(name_of(op.kind)) + ") needs it"});
+                         op.name + "\" (" + std::string(name_of(op.kind)) + ") needs it" +
+                         (id.unit == Unit::tensor ? other_tensor_rates(machine, id) : "")});
     }
   }
   return all;

@@ -2,7 +2,6 @@
 #include "model/input/diagnostic.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -14,9 +13,6 @@ namespace {
 constexpr std::size_t kMaxDiagnostics = 1000;
 constexpr std::size_t kMaxKeyPathBytes = 300;
 constexpr std::size_t kMaxMessageBytes = 2000;
-constexpr std::size_t kMaxSuggestedBytes = 64;
-constexpr std::size_t kMostSuggested = 6;
-constexpr std::size_t kMinPrefixBytes = 3;  // shorter prefixes match too much
 
 /// Keeps a message on one line and a terminal unharmed, whatever the input holds.
 void append_printable(std::string& out, std::string_view text) {
@@ -59,36 +55,6 @@ std::vector<Diagnostic> only(Diagnostic diagnostic) {
 
 bool same_file(const Position& a, const Position& b) {
   return a.file == b.file || (a.file && b.file && *a.file == *b.file);
-}
-
-std::string lower(std::string_view word) {
-  std::string out(word);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
-/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b` (optimal
-/// string alignment). Both are at most kMaxSuggestedBytes long.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  using Row = std::array<std::size_t, kMaxSuggestedBytes + 1>;
-  Row before{};
-  Row above{};
-  Row row{};
-  for (std::size_t j = 0; j <= b.size(); ++j) above[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + change});
-      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    before = above;
-    above = row;
-  }
-  return above[b.size()];
 }
 
 }  // namespace
@@ -171,51 +137,6 @@ std::string shortened(std::string_view text, std::size_t max_bytes) {
   std::size_t end = max_bytes;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
   return std::string(text.substr(0, end)) + "...";
-}
-
-std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
-  if (word.empty() || word.size() > kMaxSuggestedBytes) return {};
-  const std::string folded = lower(word);
-  const std::size_t limit = std::min(std::max<std::size_t>(1, word.size() / 3), word.size() - 1);
-  std::size_t least = limit + 1;
-  const std::string* nearest = nullptr;
-  for (const std::string& candidate : candidates) {
-    if (candidate.size() > kMaxSuggestedBytes) continue;
-    const std::size_t distance = edit_distance(folded, lower(candidate));
-    if (distance < least) {
-      least = distance;
-      nearest = &candidate;
-    }
-  }
-  if (nearest != nullptr) return *nearest;
-  // None is near by letters: the shortest that begins with what was typed ("h100" of "h100_sxm").
-  for (const std::string& candidate : candidates) {
-    if (word.size() < kMinPrefixBytes || !lower(candidate).starts_with(folded)) continue;
-    if (nearest == nullptr || candidate.size() < nearest->size()) nearest = &candidate;
-  }
-  return nearest == nullptr ? std::string() : *nearest;
-}
-
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-  std::vector<std::string> longer;  // names that begin with what was typed
-  for (const std::string& candidate : candidates) {
-    const bool begins = word.size() >= kMinPrefixBytes && lower(candidate).starts_with(lower(word));
-    if (begins && std::find(longer.begin(), longer.end(), candidate) == longer.end())
-      longer.push_back(candidate);
-  }
-  if (longer.size() > 1 && longer.size() <= kMostSuggested) {
-    std::string text = "; did you mean ";
-    for (std::size_t i = 0; i < longer.size(); ++i) {
-      if (i > 0) text += i + 1 == longer.size() ? " or " : ", ";
-      text += "\"" + longer[i] + "\"";
-    }
-    return text + "?";
-  }
-  if (longer.size() == 1 && longer.front() != word)
-    return "; did you mean \"" + longer.front() + "\"?";
-  const std::string nearest = nearest_name(word, candidates);
-  if (nearest.empty() || nearest == word) return {};
-  return "; did you mean \"" + nearest + "\"?";
 }
 
 }  // namespace floorline

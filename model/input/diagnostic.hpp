@@ -75,9 +75,15 @@ std::string wrong_name(std::string_view name);
 /// At most `max_bytes` of the text, cut between characters, and "..." after a cut.
 std::string shortened(std::string_view text, std::size_t max_bytes);
 
-/// The candidate at the smallest edit distance, if it is near enough to be what was meant.
+/// What was meant: a name of which `word` is the first or last part ("hbm.bandwidth" of
+/// "memory.hbm.bandwidth", "kv" of "kv_dtype"), else the one at the smallest edit distance, if
+/// near.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 /// "; did you mean \"x\"?" or "".
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+/// The suggestion, then all there are, the nearest first: "; did you mean \"x\"? There are x, y".
+std::string names_there_are(std::string_view word, const std::vector<std::string>& candidates);
+/// "\"half\" is not a precision; did you mean \"fp16\"? There are fp16, fp8, …"
+std::string not_a_precision(std::string_view word);
 
 }  // namespace floorline

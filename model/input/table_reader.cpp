@@ -27,15 +27,6 @@ std::string expected_keys(std::string_view word, std::vector<std::string> known)
   return out;
 }
 
-std::string not_a_precision(const std::string& text) {
-  std::vector<std::string> names{"fp8"};
-  for (const PrecisionInfo& p : kPrecisions) {
-    if (p.id != Precision::none && p.id != Precision::any) names.emplace_back(p.name);
-  }
-  const std::string hint = did_you_mean(text, names);
-  return "\"" + text + "\" is not a precision" + (hint.empty() ? expected_keys(text, names) : hint);
-}
-
 std::string expected_not(std::string_view expected, const Node& node) {
   return "expected " + std::string(expected) + ", not " + std::string(name_of(node.kind));
 }

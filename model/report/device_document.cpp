@@ -240,8 +240,8 @@ Document device_list_document(const std::vector<Machine>& machines) {
                    {"HBM usable", true},    {"bandwidth", true}, {"16-bit tensor", true},
                    {"ridge FLOP/B", true},  {"known", true}};
   table.footnotes = {
-      "HBM usable: what the driver reports, where the file states it; known: share of the numbers "
-      "of a device."};
+      "HBM usable: what the driver reports, where the file states it; it may lie above what is "
+      "advertised, as the GB of a vendor may mean GiB; known: share of the numbers of a device."};
   for (const Machine& m : machines) {
     const NumberRows numbers = numbers_of(m.device);
     const ResourceId half = half_tensor(m.rates);

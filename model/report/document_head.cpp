@@ -55,6 +55,13 @@ std::vector<std::string> fabric_conditions(const GraphFloors& floors, const Mach
         std::to_string(chip.devices_per_node) + " devices a node" +
         (network ? "; of a group over several nodes only the cut between nodes is counted" : ""));
   }
+  const MaybeSourced<BytesPerSecond>& rate = machine->device.network.bandwidth;
+  if (network && rate && rate.known->from.origin == Origin::assumed) {
+    const Sourced<BytesPerSecond>& r = *rate.known;
+    const bool range = r.upper() > r.value;
+    lines.push_back("network rate assumed: " + to_text(r.value) + " a device" +
+                    (range ? "; a floor takes the fast end, " + to_text(r.upper()) : ""));
+  }
   return lines;
 }
 

@@ -67,6 +67,16 @@ void assign_symbol(OperatorGraph& graph, const Assignment& a) {
 
 }  // namespace
 
+namespace {
+
+std::string without_spaces_around(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(' ') + 1 - first));
+}
+
+}  // namespace
+
 Assignment parse_assignment(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) {
@@ -75,8 +85,8 @@ Assignment parse_assignment(std::string_view text) {
   Assignment a;
   // The '*' before '=' may end a glob of weight names.
   a.scale = text[equals - 1] == '*' && !text.starts_with("weight_dtype.");
-  a.name = std::string(text.substr(0, equals - (a.scale ? 1 : 0)));
-  a.value = std::string(text.substr(equals + 1));
+  a.name = without_spaces_around(text.substr(0, equals - (a.scale ? 1 : 0)));
+  a.value = without_spaces_around(text.substr(equals + 1));
   if (a.name.empty()) refuse(std::string(text), "expected a name before the sign");
   if (a.value.empty()) refuse(a.name, "has no value; expected NAME=VALUE");
   return a;

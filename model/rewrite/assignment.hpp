@@ -24,7 +24,7 @@ struct Assignment {
   bool scale = false;  ///< *=
 };
 
-/// Throws InputError when `text` has no '='.
+/// Spaces around the sign and the whole do not count. Throws InputError when `text` has no '='.
 Assignment parse_assignment(std::string_view text);
 
 /// True for names that a device file could hold (memory., rate., link., clock., units, …).

@@ -20,11 +20,7 @@ Precision precision_value(const Assignment& a, bool storage) {
   if (a.scale) refuse(a.name, "is a precision; expected NAME=PRECISION");
   const std::optional<Precision> p = precision_from(a.value);
   if (p && !(storage && storage_bits(*p) == 0)) return *p;
-  std::vector<std::string> names;
-  for (const PrecisionInfo& i : kPrecisions) {
-    if (i.bits > 0) names.emplace_back(i.name);
-  }
-  refuse(a.name, "\"" + a.value + "\" is not a precision" + did_you_mean(a.value, names));
+  refuse(a.name, not_a_precision(a.value));
 }
 
 bool is_glob(std::string_view name) { return name.find_first_of("*?") != std::string_view::npos; }

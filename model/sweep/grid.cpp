@@ -47,7 +47,9 @@ void GridAxis::read_list(std::string_view values) {
   std::size_t start = 0;
   while (start <= values.size()) {
     const std::size_t end = std::min(values.find(',', start), values.size());
-    const std::string_view value = values.substr(start, end - start);
+    std::string_view value = values.substr(start, end - start);
+    while (value.starts_with(' ')) value.remove_prefix(1);
+    while (value.ends_with(' ')) value.remove_suffix(1);
     if (value.empty()) refuse(name_, "has an empty value; expected " + name_ + "=a,b,c");
     const std::optional<double> number = parse_number(value);
     numeric_ = numeric_ && number.has_value();

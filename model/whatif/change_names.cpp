@@ -122,6 +122,8 @@ std::string what_can_change(const Situation& s, const Outcome& before, std::stri
   }
   std::vector<std::string> all = assignable(graph);
   all.insert(all.end(), symbols.begin(), symbols.end());
+  const std::vector<std::string> keys = device_keys(s.device);
+  all.insert(all.end(), keys.begin(), keys.end());
   return did_you_mean(name, all) + "; there are symbols " + listed(symbols) + "; operators " +
          listed(ops) + kFields + "; storage " + listed(tensors) +
          ", weight_dtype, activation_dtype, kv_dtype; compute_dtype, accumulate_dtype; device, "

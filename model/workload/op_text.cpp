@@ -119,7 +119,7 @@ class OpText {
     if (!is_known(w.key)) {
       diagnostics_.add(
           w.key_at, w.key,
-          "is not a key of " + std::string(info_->name) + did_you_mean(w.key, known_words()));
+          "is not a key of " + std::string(info_->name) + names_there_are(w.key, known_words()));
       return;
     }
     given_.emplace(w.key, w);
@@ -214,13 +214,7 @@ class OpText {
     }
     const std::optional<Precision> p = precision_from(found->second.value);
     if (!p) {
-      std::vector<std::string> names;
-      for (const PrecisionInfo& i : kPrecisions) {
-        if (i.bits > 0) names.emplace_back(i.name);
-      }
-      diagnostics_.add(found->second.value_at, word,
-                       "\"" + found->second.value + "\" is not a precision" +
-                           did_you_mean(found->second.value, names));
+      diagnostics_.add(found->second.value_at, word, not_a_precision(found->second.value));
       return fallback;
     }
     return *p;

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "model/input/diagnostic.hpp"
 #include "model/workload/scenario.hpp"
 
 namespace floorline {
@@ -108,9 +109,7 @@ std::string read_choice(std::string_view value, const std::array<Enum, N>& all, 
 
 std::string read_precision(std::string_view value, std::optional<Precision>& out) {
   const std::optional<Precision> precision = precision_from(value);
-  if (!precision || *precision == Precision::any) {
-    return in_quotes(value) + " is not a precision; expected bf16, fp8_e4m3, int8…";
-  }
+  if (!precision || *precision == Precision::any) return not_a_precision(value);
   out = precision;
   return {};
 }

@@ -104,5 +104,31 @@ TEST_SUITE("input") {
     CHECK(did_you_mean("bandwidth", {"bandwidth"}).empty());
     CHECK(did_you_mean("zzz", {"bandwidth"}).empty());
     CHECK(did_you_mean("x", {"n"}).empty());  // one letter instead of another is no hint
+    // The last or first parts of a name come before letters.
+    const std::vector<std::string> keys{"link.peer.bandwidth", "memory.hbm.bandwidth", "kv_dtype",
+                                        "k"};
+    CHECK(did_you_mean("hbm.bandwidth", keys) == "; did you mean \"memory.hbm.bandwidth\"?");
+    CHECK(did_you_mean("bandwidth", keys) ==
+          "; did you mean \"link.peer.bandwidth\" or \"memory.hbm.bandwidth\"?");
+    CHECK(did_you_mean("kv", keys) == "; did you mean \"kv_dtype\"?");
+    CHECK(nearest_name("kv", keys) == "kv_dtype");
+    CHECK(nearest_name("andwidth", keys).empty());  // no whole part
+  }
+
+  TEST_CASE("all names are listed, what was meant first") {
+    CHECK(names_there_are("cc", {"a", "b"}) == "; there are a, b");
+    CHECK(names_there_are("heads", {"m", "q_heads", "n", "kv_heads"}) ==
+          "; did you mean \"q_heads\" or \"kv_heads\"? There are q_heads, kv_heads, m, n");
+    constexpr const char* kRest =
+        ", fp64, fp32, tf32, bf16, fp16, fp8_e4m3, fp8_e5m2, fp6, fp4, mxfp4, nvfp4, int8, int4, "
+        "int32";
+    CHECK(not_a_precision("FP8") ==
+          std::string("\"FP8\" is not a precision; did you mean \"fp8\"? There are fp8") + kRest);
+    CHECK(not_a_precision("xyz") ==
+          std::string("\"xyz\" is not a precision; there are fp8") + kRest);
+    CHECK(not_a_precision("half").find("; did you mean \"fp16\"? There are fp16, fp8, fp64") !=
+          std::string::npos);
+    CHECK(not_a_precision("any").find("; there are") != std::string::npos);
+    CHECK(not_a_precision(std::string(100000, 'x')).size() < 300);
   }
 }

@@ -376,7 +376,8 @@ TEST_SUITE("workload") {
     CHECK(refused("phase", "learn") == "\"learn\" is not one of decode, prefill, generate, train");
     CHECK(refused("logits", "some") == "\"some\" is not one of last, all, none");
     CHECK(refused("kv_dtype", "any") ==
-          "\"any\" is not a precision; expected bf16, fp8_e4m3, int8…");
+          "\"any\" is not a precision; there are fp8, fp64, fp32, tf32, bf16, fp16, fp8_e4m3, "
+          "fp8_e5m2, fp6, fp4, mxfp4, nvfp4, int8, int4, int32");
     CHECK(refused("tp", "") == "\"\" is not a whole number from 1 to 32768");
     Asked asked;
     CHECK_FALSE(apply_symbol("batches", "1", asked.scenario, asked.layout).known);

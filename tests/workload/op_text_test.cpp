@@ -121,7 +121,8 @@ TEST_SUITE("workload") {
     CHECK(refused("gemm =1") == "--op:1:6: error: \"=1\" is not key=value");
     CHECK(refused("gemm m=1 m=2") == "--op:1:10: error: m: given twice; expected each key once");
     CHECK(refused("gemm m=1 btch=2") ==
-          "--op:1:10: error: btch: is not a key of gemm; did you mean \"batch\"?");
+          "--op:1:10: error: btch: is not a key of gemm; did you mean \"batch\"? There are "
+          "batch, m, n, k, in, weight, out, kv, compute, accumulate, sparse");
     CHECK(refused("gemm m=1 n=1 k=x") ==
           "--op:1:16: error: k: \"x\" is no such number; expected a whole number from 0 up");
     CHECK(refused("gemm m=1 n=1 k=1.5") ==
@@ -133,7 +134,9 @@ TEST_SUITE("workload") {
     CHECK(refused("gemm m=1 n=1") ==
           "--op:1:1: error: k: missing; gemm needs it (length of the inner products)");
     CHECK(refused("softmax rows=1 cols=1 in=bf61") ==
-          "--op:1:26: error: in: \"bf61\" is not a precision; did you mean \"bf16\"?");
+          "--op:1:26: error: in: \"bf61\" is not a precision; did you mean \"bf16\"? There are "
+          "bf16, fp8, fp64, fp32, tf32, fp16, fp8_e4m3, "
+          "fp8_e5m2, fp6, fp4, mxfp4, nvfp4, int8, int4, int32");
     CHECK(refused("softmax rows=1 cols=1 in=any") ==
           "--op:1:1: error: in: storage cannot be \"any\"");
     CHECK(refused("gemm m=1 n=1 k=1 sparse=maybe") ==
@@ -142,8 +145,14 @@ TEST_SUITE("workload") {
           "--op:1:1: error: path: missing; expected path=h2d, d2h or d2d");
     CHECK(refused("copy bytes=1GB path=up") ==
           "--op:1:21: error: path: \"up\" is not a path; expected h2d, d2h or d2d");
-    CHECK(refused("gemm m=1 n=1 k=1 path=h2d") == "--op:1:18: error: path: is not a key of gemm");
-    CHECK(refused("gemm m=1 n=1 k=1 form=naive") == "--op:1:18: error: form: is not a key of gemm");
+    CHECK(
+        refused("gemm m=1 n=1 k=1 path=h2d") ==
+        "--op:1:18: error: path: is not a key of gemm; there are m, n, k, batch, in, weight, out, "
+        "kv, compute, accumulate, sparse");
+    CHECK(
+        refused("gemm m=1 n=1 k=1 form=naive") ==
+        "--op:1:18: error: form: is not a key of gemm; there are m, n, k, batch, in, weight, out, "
+        "kv, compute, accumulate, sparse");
     CHECK(
         refused("attention batch=1 q_heads=1 kv_heads=1 q_len=1 kv_len=1 head_dim=1 form=flash") ==
         "--op:1:73: error: form: \"flash\" is not a form; expected fused or naive");
