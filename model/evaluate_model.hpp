@@ -72,7 +72,7 @@ struct ModelFloors {
   /// One token's K and V (or latent) in the cache of one rank, over all layers, as if none had a
   /// window; an indexer's keys are not among them. Zero in training.
   Bytes cache_per_token{0};
-  Bytes resident{0};  ///< weights and state of the rank shown
+  Bytes resident{0};  ///< weights, their scales, and state (KV cache, optimizer) of the rank shown
   ModelJudging judging;
 };
 

@@ -61,6 +61,8 @@ struct LivenessScratch {
 };
 
 GraphMemory memory_of(const BoundGraph& graph);
+/// Weights and state of memory_of(), without the walk that finds the peak of intermediates.
+Bytes resident_bytes(const BoundGraph& graph);
 GraphMemory memory_of(const BoundGraph& graph, LivenessScratch& scratch);
 
 /// A tensor alive at the peak of intermediates.

@@ -77,7 +77,8 @@ std::vector<std::string> all_notes(const Whatif& w) {
       conditions.push_back("condition: " + line);
   }
   return unique_lines(
-      {w.after.evaluation.graph.notes, w.after.notes, w.ranking.notes, notes, conditions});
+      {w.after.evaluation.graph.notes,
+       fused_notes(w.after.evaluation.graph, w.after.machine.get()), w.after.notes, w.ranking.notes, notes, conditions});
 }
 
 std::vector<std::string> all_assumptions(const Whatif& w) {
