@@ -98,9 +98,9 @@ Json group_json(const GroupFusion& group, bool keep_known) {
   json.set("after", group.after ? times_json(*group.after, keep_known) : Json());
   json.set("floor_ratio", group.after ? ratio_json(group.before.cold, group.after->cold) : Json());
   json.set("floor_ratio_any_residency",
-           group.after && keep_known ? any_json(any_ratio(group.before.any, group.after->any,
-                                                          group.chunk.has_value()))
-                                     : Json());
+           group.after && keep_known
+               ? any_json(any_ratio(group.before.any, group.after->any, group.chunk.has_value()))
+               : Json());
   json.set("traffic_ratio", group.after && group.before.hbm > Bytes(0)
                                 ? Json(group.after->hbm / group.before.hbm)
                                 : Json());
@@ -137,7 +137,8 @@ Json ratios_json(const FusionResult& r) {
   const auto add = [&](const char* name, const ResidencyTimes& x, const ResidencyTimes& y) {
     json.set(name, Json::object()
                        .set("cold", ratio_json(x.cold, y.cold))
-                       .set("any_residency", a.any_known ? any_json(any_ratio(x.any, y.any, chunks)) : Json()));
+                       .set("any_residency",
+                            a.any_known ? any_json(any_ratio(x.any, y.any, chunks)) : Json()));
   };
   add("serial", a.serial, b.serial);
   add("critical_path", a.critical_path, b.critical_path);
@@ -146,7 +147,10 @@ Json ratios_json(const FusionResult& r) {
 }
 
 Json search_json(const FusionPlan& plan) {
-  return Json::object().set("exact", plan.exact).set("cut", json_of(plan.cut)).set("alone", json_of(plan.alone));
+  return Json::object()
+      .set("exact", plan.exact)
+      .set("cut", json_of(plan.cut))
+      .set("alone", json_of(plan.alone));
 }
 
 /// The whole document under the output contract.
@@ -210,10 +214,10 @@ Table floor_table(const GroupFusion& group, bool keep_known) {
                         after.hbm > Bytes(0) ? factor_text(before.hbm / after.hbm) : "-"});
   table.rows.push_back({"floor, cold", to_text(before.cold), to_text(after.cold),
                         ratio_text(before.cold, after.cold)});
-  table.rows.push_back({"floor, any residency", keep_known ? to_text(before.any) : "not known",
-                        keep_known ? to_text(after.any) : "not known",
-                        keep_known ? any_text(before.any, after.any, group.chunk.has_value(), table)
-                                   : "-"});
+  table.rows.push_back(
+      {"floor, any residency", keep_known ? to_text(before.any) : "not known",
+       keep_known ? to_text(after.any) : "not known",
+       keep_known ? any_text(before.any, after.any, group.chunk.has_value(), table) : "-"});
   table.rows.push_back({"bound by", words_for(before.binding), words_for(after.binding), ""});
   return table;
 }

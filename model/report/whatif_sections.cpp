@@ -12,9 +12,9 @@ namespace floorline {
 
 namespace {
 
-constexpr std::size_t kShortList = 6;  // of the ranked changes, unasked
+constexpr std::size_t kShortList = 6;     // of the ranked changes, unasked
 constexpr std::size_t kNamedChanges = 2;  // of one row
-constexpr int kDigits = 5;             // of ratios: 1.9998x is not 2x
+constexpr int kDigits = 5;                // of ratios: 1.9998x is not 2x
 
 std::string ratio_text(const std::optional<double>& ratio) {
   return ratio ? number_text(*ratio, kDigits) + "x" : "-";
@@ -230,8 +230,9 @@ Section measured_section(const WhatifInputs&, const Whatif& w) {
     field("verdict", "IMPOSSIBLE: below the floor at any residency, " + to_text(*m.floor_before) +
                          "; F, D, P, B or the time is wrong");
   if (m.warm)
-    field("verdict", "warm: below the cold floor, so part of the data was on chip, or the run was "
-                     "not cold");
+    field("verdict",
+          "warm: below the cold floor, so part of the data was on chip, or the run was "
+          "not cold");
   field("speed-up at most", m.speedup_at_most ? ratio_text(m.speedup_at_most) +
                                                     " (measured / any-residency floor after)"
                                               : no_speedup_reason(m));

@@ -166,7 +166,8 @@ class Ranker {
     r.kind = RankedKind::fusion;
     r.name = "fuse " + offer.name;
     r.gain = gain_of(then.evaluation.floors);
-    if (r.gain.any) r.gain.any = fusion_ratio_any(floors().serial.any, then.evaluation.floors.serial.any);
+    if (r.gain.any)
+      r.gain.any = fusion_ratio_any(floors().serial.any, then.evaluation.floors.serial.any);
     r.share = 1;
     set_memory(r, then);
     ranking_.changes.push_back(std::move(r));

@@ -127,7 +127,9 @@ Variable part_variable(const Outcome& before, const Assignment& a) {
   if (names_whole_operator(graph, a)) {
     const auto id = graph.find_op(std::string_view(a.name).substr(kOp));
     return {std::string(name_of(graph.ops[index(*id)].kind)),
-            a.value == "remove" ? "removed" : a.value, {}, 1};
+            a.value == "remove" ? "removed" : a.value,
+            {},
+            1};
   }
   if (a.name.starts_with("op.") && (a.name.ends_with(".bytes") || a.name.ends_with(".flops")))
     return amount_variable(before, a);

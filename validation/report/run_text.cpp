@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validation/report/run_text.hpp"
 
-
 #include "model/quantity/unit_names.hpp"
 #include "model/report/resource_words.hpp"
 #include "validation/report/node_access.hpp"
