@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/ledger/liveness.hpp"
 #include "model/quantity/expect.hpp"
 #include "model/rewrite/graph_assignment.hpp"
 #include "model/workload/model_graph.hpp"
@@ -155,15 +156,25 @@ double tokens_of(const Scenario& scenario) {
   return static_cast<double>(scenario.sequences() * scenario.new_tokens());
 }
 
+/// What the token ceiling takes for granted.
+std::string pipeline_note(const ModelWorkload& workload) {
+  const std::string stages = std::to_string(workload.layout.pp);
+  if (workload.scenario.phase == Phase::train) {
+    return "passes follow one another through the " + stages +
+           " stages: a step is at least the slowest stage's work, without its waiting at both ends";
+  }
+  return "tokens a second, at most, assume " + stages +
+         " batches in flight, one in every pipeline stage; batch is the sequences of one of them, "
+         "and memory holds the cache of one";
+}
+
 void show(Step& step, const ModelWorkload& workload, ModelEvaluation& result) {
   Stage stage = step.take_slowest();
   result.floors.resident = resident_bytes(stage.evaluation.bound);
   if (workload.layout.pp > 1) {
     result.notes.push_back("operators shown: pipeline stage " + std::to_string(stage.number + 1) +
                            " of " + std::to_string(workload.layout.pp) + ", the slowest");
-    result.notes.push_back(
-        "batch is the sequences that pass the stages together; the token ceiling "
-        "has one such batch in every stage");
+    result.notes.push_back(pipeline_note(workload));
   }
   result.shown = std::move(stage.evaluation);
 }
@@ -260,16 +271,6 @@ void generate(const ModelWorkload& workload, const Machine& machine, ModelEvalua
                          " decode steps");
 }
 
-/// Weights and optimizer state: what an operator writes of either takes the place of what was read.
-Bytes kept_bytes(const BoundGraph& graph) {
-  Bytes sum(0);
-  for (const BoundTensor& tensor : graph.tensors) {
-    const bool stays = tensor.role == TensorRole::weight || tensor.role == TensorRole::state;
-    if (stays && tensor.producer < 0) sum += tensor.bytes * tensor.copies;
-  }
-  return sum;
-}
-
 /// Stages work at the same time on different passes: a step takes at least the slowest one's work.
 void train(const ModelWorkload& workload, const Machine& machine, ModelEvaluation& result) {
   const Scenario& scenario = workload.scenario;
@@ -299,19 +300,9 @@ void train(const ModelWorkload& workload, const Machine& machine, ModelEvaluatio
   f.judging.work_per_rank = model / ranks;
   f.work_per_token = step.work() / tokens;
   show(step, workload, result);
-  f.resident = kept_bytes(result.shown.bound);
 }
 
 }  // namespace
-
-Bytes resident_bytes(const BoundGraph& graph) {
-  Bytes sum(0);
-  for (const BoundTensor& tensor : graph.tensors) {
-    const bool stays = tensor.role == TensorRole::weight || tensor.role == TensorRole::state;
-    if (stays) sum += tensor.bytes * tensor.copies;
-  }
-  return sum;
-}
 
 OperatorGraph stage_graph(const ModelWorkload& workload, const Scenario& scenario,
                           std::int64_t stage) {

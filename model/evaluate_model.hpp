@@ -72,7 +72,7 @@ struct ModelFloors {
   /// One token's K and V (or latent) in the cache of one rank, over all layers, as if none had a
   /// window; an indexer's keys are not among them. Zero in training.
   Bytes cache_per_token{0};
-  Bytes resident{0};  ///< weights and state of the rank shown
+  Bytes resident{0};  ///< weights, their scales, and state (KV cache, optimizer) of the rank shown
   ModelJudging judging;
 };
 
@@ -88,9 +88,6 @@ ModelEvaluation evaluate_model(const ModelWorkload& workload, const Machine& mac
 
 /// What a step of the replicas makes at most: all of them wait for the slowest stage.
 double token_ceiling(double replicas, double tokens_of_one, Seconds slowest_stage);
-
-/// Bytes that have to be in memory for a step: weights and state, once each.
-Bytes resident_bytes(const BoundGraph& graph);
 
 /// See ModelFloors::cache_per_token.
 Bytes cache_per_token(const ModelWorkload& workload);

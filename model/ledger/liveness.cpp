@@ -81,30 +81,30 @@ void find_uses(const BoundGraph& graph, std::vector<int>& uses) {
   }
 }
 
-/// What is there all the time.
+bool is_parameter(TensorRole role) {
+  return role == TensorRole::weight || role == TensorRole::scale;
+}
+
+/// Whether it is there all the time, with memory of its own.
+bool lasts(const BoundGraph& graph, const std::vector<int>& uses, std::size_t t) {
+  const BoundTensor& tensor = graph.tensors[t];
+  if (uses[t] == static_cast<int>(Use::idle) || tensor.rows_of != kNone) return false;
+  if (is_parameter(tensor.role)) return tensor.producer == kNone;
+  if (tensor.role == TensorRole::state) return !is_updated_in_place(graph, tensor);
+  return tensor.role != TensorRole::intermediate;
+}
+
 void add_lasting(const BoundGraph& graph, LivenessScratch& scratch, GraphMemory& memory) {
   find_uses(graph, scratch.now);
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (!lasts(graph, scratch.now, t)) continue;
     const BoundTensor& tensor = graph.tensors[t];
-    if (scratch.now[t] == static_cast<int>(Use::idle) || tensor.rows_of != kNone) continue;
     const ByteCount all = byte_count(tensor) * static_cast<std::int64_t>(tensor.copies);
-    switch (tensor.role) {
-      case TensorRole::weight:
-      case TensorRole::scale:
-        if (tensor.producer == kNone) memory.weights = memory.weights + all;
-        break;
-      case TensorRole::state:
-        if (!is_updated_in_place(graph, tensor)) memory.state = memory.state + all;
-        break;
-      case TensorRole::input:
-        memory.inputs = memory.inputs + all;
-        break;
-      case TensorRole::output:
-        memory.outputs = memory.outputs + all;
-        break;
-      case TensorRole::intermediate:
-        break;
-    }
+    ByteCount& sum = is_parameter(tensor.role)           ? memory.weights
+                     : tensor.role == TensorRole::state  ? memory.state
+                     : tensor.role == TensorRole::output ? memory.outputs
+                                                         : memory.inputs;
+    sum = sum + all;
   }
 }
 
@@ -113,6 +113,8 @@ void add_lasting(const BoundGraph& graph, LivenessScratch& scratch, GraphMemory&
 ByteCount byte_count(const BoundTensor& tensor) {
   // Storage bits are whole quarters: 4.25 of mxfp4.
   constexpr std::int64_t kParts = 4;
+  constexpr double kMost = 9.2e18;  // past it no whole number of 64 bits
+  if (!(tensor.elements < kMost)) return ByteCount::overflow();
   return ByteCount::from_bits(
       static_cast<std::int64_t>(tensor.elements),
       std::llround(storage_bits(tensor.dtype) * static_cast<double>(kParts)), kParts);
@@ -125,6 +127,31 @@ GraphMemory memory_of(const BoundGraph& graph, LivenessScratch& scratch) {
   const int step = largest_step(graph, scratch, memory.peak_intermediates);
   if (step != kNone) memory.at = scratch.step_op[at(step)];
   return memory;
+}
+
+std::vector<int> resident_tensors(const BoundGraph& graph) {
+  std::vector<int> uses;
+  find_uses(graph, uses);
+  std::vector<int> resident;
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    const TensorRole role = graph.tensors[t].role;
+    const bool stays = is_parameter(role) || role == TensorRole::state;
+    if (stays && lasts(graph, uses, t)) resident.push_back(static_cast<int>(t));
+  }
+  return resident;
+}
+
+Bytes resident_bytes(const BoundGraph& graph, std::span<const int> tensors) {
+  Bytes sum(0);
+  for (const int t : tensors) {
+    const BoundTensor& tensor = graph.tensors[static_cast<std::size_t>(t)];
+    sum += tensor.bytes * tensor.copies;
+  }
+  return sum;
+}
+
+Bytes resident_bytes(const BoundGraph& graph) {
+  return resident_bytes(graph, resident_tensors(graph));
 }
 
 GraphMemory memory_of(const BoundGraph& graph) {

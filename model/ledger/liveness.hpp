@@ -61,6 +61,11 @@ struct LivenessScratch {
 };
 
 GraphMemory memory_of(const BoundGraph& graph);
+/// Weights and state of memory_of(), without the walk that finds the peak of intermediates.
+Bytes resident_bytes(const BoundGraph& graph);
+/// The tensors of that sum, whatever their sizes: for who asks again with other sizes.
+std::vector<int> resident_tensors(const BoundGraph& graph);
+Bytes resident_bytes(const BoundGraph& graph, std::span<const int> tensors);
 GraphMemory memory_of(const BoundGraph& graph, LivenessScratch& scratch);
 
 /// A tensor alive at the peak of intermediates.

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 
 #include "model/quantity/unit_names.hpp"
 
@@ -122,6 +123,12 @@ std::string number_text(double value, int digits) {
 }
 
 std::string exact_text(double value) { return chars(value); }
+
+std::string count_text(double count) {
+  constexpr double kMost = 9007199254740992.0;
+  if (!(std::abs(count) <= kMost) || std::floor(count) != count) return exact_text(count);
+  return std::to_string(static_cast<std::int64_t>(count));
+}
 
 std::string quoted(std::string_view text) {
   constexpr std::size_t kMaxLength = 64;

@@ -115,6 +115,8 @@ std::string to_text(FlopsPerByte i, int digits = 4);    // "295.3 FLOP/byte"
 std::string number_text(double value, int digits = 4);
 /// The shortest text that reads back to the same double.
 std::string exact_text(double value);
+/// A count for people: all digits of a whole number up to 2^53 (100000, not 1e+05).
+std::string count_text(double count);
 /// `text` in double quotes for a message; long text is cut.
 std::string quoted(std::string_view text);
 

@@ -132,6 +132,8 @@ Json inputs_json(const BoundReport& report) {
 
 std::vector<std::string> all_notes(const BoundReport& report) {
   std::vector<std::string> notes = report.evaluation->graph.notes;
+  for (std::string& line : fused_notes(report.evaluation->graph, report.machine))
+    notes.push_back(std::move(line));
   notes.insert(notes.end(), report.notes.begin(), report.notes.end());
   const bool by_numbers = report.machine == nullptr;
   if (by_numbers) {
@@ -148,8 +150,6 @@ std::vector<std::string> all_notes(const BoundReport& report) {
   }
   return notes;
 }
-
-std::string count_text(double count) { return exact_text(count); }
 
 std::string times_text(Seconds t, bool known) { return known ? to_text(t) : "not known"; }
 

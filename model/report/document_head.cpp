@@ -8,6 +8,7 @@
 #include "model/quantity/unit_names.hpp"
 #include "model/report/resource_words.hpp"
 #include "model/report/routing_section.hpp"
+#include "model/rewrite/fuse_rules.hpp"
 
 namespace floorline {
 
@@ -28,7 +29,7 @@ bool has_kind(const OperatorGraph& graph, OperatorKind kind) {
 bool has_unit(const GraphFloors& floors, Unit unit) {
   for (const OperatorFloors& op : floors.ops) {
     for (const DemandEntry& entry : op.demand.list()) {
-      if (entry.resource.unit == unit) return true;
+      if (entry.resource.unit == unit && entry.amount > Amount()) return true;
     }
   }
   return false;
@@ -157,6 +158,11 @@ std::string device_line(const Machine& machine) {
   return line;
 }
 
+std::vector<std::string> fused_notes(const OperatorGraph& graph, const Machine* machine) {
+  if (machine == nullptr) return {};
+  return fused_on_chip(graph, unit_memory(machine->device));
+}
+
 std::vector<std::string> floor_conditions(const Evaluation& evaluation, const Machine* machine) {
   std::vector<std::string> all;
   const OperatorGraph& graph = evaluation.graph;
@@ -182,6 +188,10 @@ std::vector<std::string> floor_conditions(const Evaluation& evaluation, const Ma
   }
   if (has_unit(evaluation.floors, Unit::vector)) {
     all.push_back("element-wise arithmetic runs on the vector unit");
+  }
+  if (machine != nullptr && has_unit(evaluation.floors, Unit::sfu) &&
+      machine->rates[ResourceId{Unit::sfu}].pooled) {
+    all.push_back("exponentials may run on the vector unit too");
   }
   if (has_unit(evaluation.floors, Unit::linear)) {
     all.push_back("sums and scalings of norms and softmax may share vector and tensor unit");

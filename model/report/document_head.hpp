@@ -24,6 +24,8 @@ std::vector<std::string> unique_lines(const std::vector<std::vector<std::string>
 /// Conditions as one paragraph, defaults as another, all else a line each.
 std::vector<std::string> small_print_lines(const std::vector<std::string>& notes,
                                            const std::vector<std::string>& assumptions);
+/// What operators of kind `fused` keep on chip at the sizes of now, and whether it fits.
+std::vector<std::string> fused_notes(const OperatorGraph& graph, const Machine* machine);
 /// Conditions that stand under every floor, those that apply to this graph.
 std::vector<std::string> floor_conditions(const Evaluation& evaluation, const Machine* machine);
 

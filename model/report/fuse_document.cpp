@@ -5,6 +5,7 @@
 #include "model/report/document_head.hpp"
 #include "model/report/floor_json.hpp"
 #include "model/report/resource_words.hpp"
+#include "model/whatif/ratios.hpp"
 
 namespace floorline {
 
@@ -16,6 +17,26 @@ Json ratio_json(Seconds before, Seconds after) {
 
 std::string ratio_text(Seconds before, Seconds after) {
   return after > Seconds(0) ? factor_text(before / after) : "-";
+}
+
+/// At any residency. Of chunks it is a ratio as any other.
+std::optional<double> any_ratio(Seconds before, Seconds after, bool chunks) {
+  return chunks ? ratio_of(before, after) : fusion_ratio_any(before, after);
+}
+
+bool has_chunks(const FusionResult& r) { return !r.groups.empty() && r.groups.front().chunk; }
+
+Json any_json(const std::optional<double>& ratio) { return ratio ? Json(*ratio) : Json(); }
+
+constexpr const char* kNoRatio =
+    "any residency: each single kernel may find S_keep full of its own data, the one kernel finds "
+    "it so once, and its floor is the higher one; no ratio follows, no slower kernel either";
+
+/// The cell, and the footnote where there is no ratio.
+std::string any_text(Seconds before, Seconds after, bool chunks, Table& table) {
+  if (const auto ratio = any_ratio(before, after, chunks)) return factor_text(*ratio);
+  if (before > Seconds(0) && after > Seconds(0)) table.footnotes.emplace_back(kNoRatio);
+  return "-";
 }
 
 Bytes on_chip(const GroupFusion& group) {
@@ -59,6 +80,7 @@ Json chunk_json(const GroupFusion& group) {
       .set("intermediate_bytes_a_chunk", c.inside.in_base_units())
       .set("more_hbm_bytes", c.more.in_base_units())
       .set("read_by_every_chunk", json_of(c.whole_inputs))
+      .set("summed", json_of(c.sums))
       .set("near_floor_from_rows", c.near_from ? Json(*c.near_from) : Json());
 }
 
@@ -76,7 +98,9 @@ Json group_json(const GroupFusion& group, bool keep_known) {
   json.set("after", group.after ? times_json(*group.after, keep_known) : Json());
   json.set("floor_ratio", group.after ? ratio_json(group.before.cold, group.after->cold) : Json());
   json.set("floor_ratio_any_residency",
-           group.after && keep_known ? ratio_json(group.before.any, group.after->any) : Json());
+           group.after && keep_known
+               ? any_json(any_ratio(group.before.any, group.after->any, group.chunk.has_value()))
+               : Json());
   json.set("traffic_ratio", group.after && group.before.hbm > Bytes(0)
                                 ? Json(group.after->hbm / group.before.hbm)
                                 : Json());
@@ -109,10 +133,12 @@ Json ratios_json(const FusionResult& r) {
   const GraphFloors& a = r.before.floors;
   const GraphFloors& b = r.after->floors;
   Json json = Json::object();
+  const bool chunks = has_chunks(r);
   const auto add = [&](const char* name, const ResidencyTimes& x, const ResidencyTimes& y) {
     json.set(name, Json::object()
                        .set("cold", ratio_json(x.cold, y.cold))
-                       .set("any_residency", a.any_known ? ratio_json(x.any, y.any) : Json()));
+                       .set("any_residency",
+                            a.any_known ? any_json(any_ratio(x.any, y.any, chunks)) : Json()));
   };
   add("serial", a.serial, b.serial);
   add("critical_path", a.critical_path, b.critical_path);
@@ -121,7 +147,10 @@ Json ratios_json(const FusionResult& r) {
 }
 
 Json search_json(const FusionPlan& plan) {
-  return Json::object().set("exact", plan.exact).set("cut", json_of(plan.cut));
+  return Json::object()
+      .set("exact", plan.exact)
+      .set("cut", json_of(plan.cut))
+      .set("alone", json_of(plan.alone));
 }
 
 /// The whole document under the output contract.
@@ -176,16 +205,19 @@ Table tensor_table(const GroupFusion& group) {
   return table;
 }
 
-Table floor_table(const GroupTimes& before, const GroupTimes& after, bool keep_known) {
+Table floor_table(const GroupFusion& group, bool keep_known) {
+  const GroupTimes& before = group.before;
+  const GroupTimes& after = *group.after;
   Table table;
   table.columns = {{"", false}, {"before", true}, {"after", true}, {"ratio", true}};
   table.rows.push_back({"HBM traffic, cold", to_text(before.hbm), to_text(after.hbm),
                         after.hbm > Bytes(0) ? factor_text(before.hbm / after.hbm) : "-"});
   table.rows.push_back({"floor, cold", to_text(before.cold), to_text(after.cold),
                         ratio_text(before.cold, after.cold)});
-  table.rows.push_back({"floor, any residency", keep_known ? to_text(before.any) : "not known",
-                        keep_known ? to_text(after.any) : "not known",
-                        keep_known ? ratio_text(before.any, after.any) : "-"});
+  table.rows.push_back(
+      {"floor, any residency", keep_known ? to_text(before.any) : "not known",
+       keep_known ? to_text(after.any) : "not known",
+       keep_known ? any_text(before.any, after.any, group.chunk.has_value(), table) : "-"});
   table.rows.push_back({"bound by", words_for(before.binding), words_for(after.binding), ""});
   return table;
 }
@@ -196,10 +228,10 @@ std::string reread_line(const GroupFusion& group, const OnChip& chip) {
   std::string what;
   for (const std::string& name : c.whole_inputs)
     what += (what.empty() ? "\"" : ", \"") + name + "\"";
-  if (!what.empty()) what += " read by each of " + exact_text(c.chunks) + " chunks";
+  if (!what.empty()) what += " read by each of " + count_text(c.chunks) + " chunks";
   if (c.has_sums) {
     what += std::string(what.empty() ? "" : ", ") + "sums over rows read and written by each of " +
-            exact_text(c.chunks);
+            count_text(c.chunks);
   }
   if (what.empty()) return "- nothing is read by every chunk";
   std::string line =
@@ -227,16 +259,21 @@ std::string time_line(const GroupFusion& group) {
 
 void add_chunk_lines(const GroupFusion& group, const OnChip& chip, Section& section) {
   const Chunking& c = *group.chunk;
-  section.fields.push_back({"chunks", exact_text(c.chunks) + " of " + exact_text(c.rows) +
-                                          " rows at most, " + exact_text(c.all_rows) +
+  section.fields.push_back({"chunks", count_text(c.chunks) + " of " + count_text(c.rows) +
+                                          " rows at most, " + count_text(c.all_rows) +
                                           " in all; symbol \"" + c.symbol + "\" of the graph"});
   section.fields.push_back({"alive", to_text(c.inside) + " of the " + to_text(group.inside) +
                                          " of intermediates at a time"});
   section.lines.push_back("- the same kernels in each chunk; every row is computed once");
   section.lines.push_back(reread_line(group, chip));
+  std::string sums;
+  for (const std::string& sum : c.sums) sums += (sums.empty() ? "" : ", ") + sum;
+  if (!sums.empty())
+    section.lines.push_back("- summed from chunk to chunk as stored: " + sums +
+                            "; wider sums would move more bytes, narrow ones round once a chunk");
   section.lines.push_back(
       c.near_from
-          ? "- from " + exact_text(*c.near_from) +
+          ? "- from " + count_text(*c.near_from) +
                 " rows a chunk on (powers of two) the cold floor stays within 5 % of the one "
                 "before; smaller chunks wait for what is read again"
           : "- no chunk, of powers of two, keeps the cold floor within 5 % of the one before");
@@ -246,7 +283,7 @@ void add_chunk_lines(const GroupFusion& group, const OnChip& chip, Section& sect
 Section group_section(const GroupFusion& group, const OnChip& chip) {
   Section section;
   section.title = group.name;
-  if (group.times != 1) section.fields.push_back({"count", exact_text(group.times)});
+  if (group.times != 1) section.fields.push_back({"count", count_text(group.times)});
   if (group.chunk) {
     add_chunk_lines(group, chip, section);
   } else {
@@ -264,7 +301,7 @@ Section group_section(const GroupFusion& group, const OnChip& chip) {
                             " fit into S_keep = " + to_text(chip.keep) +
                             ": where they stay there, less is gained than cold");
   }
-  section.tables.push_back(floor_table(group.before, *group.after, chip.keep_known));
+  section.tables.push_back(floor_table(group, chip.keep_known));
   section.tables.push_back(tensor_table(group));
   return section;
 }
@@ -283,21 +320,22 @@ Section whole_section(const FuseReport& report) {
   Table table;
   table.columns = {{"", false}, {"before", true}, {"after", true}, {"ratio", true}};
   const bool any = r.before.floors.any_known;
-  const auto row = [&](const char* name, Seconds a, Seconds b, bool known) {
-    table.rows.push_back({name, known ? to_text(a) : "not known", known ? to_text(b) : "not known",
-                          known ? ratio_text(a, b) : "-"});
-  };
   const GraphFloors& a = r.before.floors;
   const GraphFloors& b = r.after->floors;
-  row("serial floor, cold", a.serial.cold, b.serial.cold, true);
-  row("serial floor, any residency", a.serial.any, b.serial.any, any);
-  row("fused floor, cold", a.fused.cold, b.fused.cold, true);
+  const auto row = [&table](const char* name, Seconds x, Seconds y) {
+    table.rows.push_back({name, to_text(x), to_text(y), ratio_text(x, y)});
+  };
+  row("serial floor, cold", a.serial.cold, b.serial.cold);
+  table.rows.push_back({"serial floor, any residency", any ? to_text(a.serial.any) : "not known",
+                        any ? to_text(b.serial.any) : "not known",
+                        any ? any_text(a.serial.any, b.serial.any, has_chunks(r), table) : "-"});
+  row("fused floor, cold", a.fused.cold, b.fused.cold);
   table.rows.push_back({"intermediates alive at once", to_text(r.peak_before.to_bytes()),
                         to_text(r.peak_after->to_bytes()), ""});
   table.rows.push_back({"memory alive at once, all", to_text(r.memory_before.to_bytes()),
                         to_text(r.memory_after->to_bytes()), ""});
-  table.rows.push_back({"launches (expectation only)", exact_text(r.launches.before),
-                        exact_text(r.launches.after), launch_time_text(r.launches)});
+  table.rows.push_back({"launches (expectation only)", count_text(r.launches.before),
+                        count_text(r.launches.after), launch_time_text(r.launches)});
   table.footnotes.push_back("a ratio of floors is not a promise; no floor has launch time");
   section.tables.push_back(std::move(table));
   return section;
@@ -332,7 +370,8 @@ Table csv_table(const FusionResult& r) {
 
 Document fuse_document(const FuseReport& report) {
   const FusionResult& r = *report.result;
-  std::vector<std::string> notes = report.notes;
+  std::vector<std::string> notes = fused_notes(r.before.graph, report.machine);
+  notes.insert(notes.end(), report.notes.begin(), report.notes.end());
   for (const std::string& line : floor_conditions(r.before, report.machine))
     notes.push_back("condition: " + line);
   if (!r.launches.saved) {
@@ -352,7 +391,10 @@ Document fuse_document(const FuseReport& report) {
   if (r.plan) {
     head.fields.push_back({"search", r.plan->exact ? "exact" : "cut"});
     for (const std::string& line : r.plan->cut) head.lines.push_back("- " + line);
-    if (r.groups.empty()) head.lines.push_back("no legal fusion lowers the serial cold floor");
+    if (r.groups.empty()) {
+      head.lines.push_back("no legal fusion lowers the serial cold floor");
+      for (const std::string& line : r.plan->alone) head.lines.push_back("- " + line);
+    }
   }
   if (!r.legal())
     head.lines.push_back(report.chunk ? "cannot run by chunks of rows:" : "cannot be one kernel:");

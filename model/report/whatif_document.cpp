@@ -76,8 +76,9 @@ std::vector<std::string> all_notes(const Whatif& w) {
     for (const std::string& line : floor_conditions(o->evaluation, o->machine.get()))
       conditions.push_back("condition: " + line);
   }
-  return unique_lines(
-      {w.after.evaluation.graph.notes, w.after.notes, w.ranking.notes, notes, conditions});
+  return unique_lines({w.after.evaluation.graph.notes,
+                       fused_notes(w.after.evaluation.graph, w.after.machine.get()), w.after.notes,
+                       w.ranking.notes, notes, conditions});
 }
 
 std::vector<std::string> all_assumptions(const Whatif& w) {

@@ -45,6 +45,7 @@ Json json_of(const Ratios& ratios) {
 Json json_of(const SingleChange& c) {
   Json json = Json::object();
   json.set("name", c.change.name).set("from", c.from).set("to", c.to);
+  if (c.executions != 1) json.set("executions", c.executions ? Json(*c.executions) : Json());
   json.set("floor_ratio", c.alone ? number_or_null(c.alone->serial.cold) : Json());
   json.set("floor_ratios", c.alone ? json_of(*c.alone) : Json());
   if (!c.cannot.empty()) json.set("not_alone", c.cannot);
@@ -91,7 +92,7 @@ Json json_of(const MeasuredAnswer& m, const std::string& given) {
   if (m.token_speedup_at_most) json.set("token_speedup_at_most", *m.token_speedup_at_most);
   if (!m.speedup_at_most) json.set("no_speedup_at_most", no_speedup_reason(m));
   json.set("ratio_serial_cold", m.over_serial > 0 ? Json(m.over_serial) : Json());
-  json.set("impossible", m.impossible).set("far_above_floor", m.far_above);
+  json.set("impossible", m.impossible).set("warm", m.warm).set("far_above_floor", m.far_above);
   json.set("look_first", json_of(m.look_first));
   Json expectation;
   if (m.expected) {

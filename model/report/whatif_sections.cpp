@@ -12,8 +12,9 @@ namespace floorline {
 
 namespace {
 
-constexpr std::size_t kShortList = 6;  // of the ranked changes, unasked
-constexpr int kDigits = 5;             // of ratios: 1.9998x is not 2x
+constexpr std::size_t kShortList = 6;     // of the ranked changes, unasked
+constexpr std::size_t kNamedChanges = 2;  // of one row
+constexpr int kDigits = 5;                // of ratios: 1.9998x is not 2x
 
 std::string ratio_text(const std::optional<double>& ratio) {
   return ratio ? number_text(*ratio, kDigits) + "x" : "-";
@@ -38,6 +39,25 @@ std::string signed_memory(Bytes change) {
 bool buys(const RankedChange& r) {
   constexpr double kLeast = 1.00005;
   return r.gain.cold.value_or(1) >= kLeast;
+}
+
+/// What --change does each of the first rows; "-" where none does.
+std::string change_texts(const Ranking& ranking, std::size_t rows) {
+  std::string text;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::vector<Assignment>& changes = ranking.changes[i].changes;
+    text += i == 0 ? "" : "; ";
+    if (changes.empty()) text += "-";
+    for (std::size_t k = 0; k < changes.size(); ++k) {
+      const Assignment& a = changes[k];
+      text += (k == 0 ? "" : " and ") + a.name + (a.scale ? "*=" : "=") + a.value;
+      if (k + 1 == kNamedChanges && changes.size() > kNamedChanges) {
+        text += " and " + std::to_string(changes.size() - kNamedChanges) + " more";
+        break;
+      }
+    }
+  }
+  return text;
 }
 
 std::string idle_names(const Whatif& w, std::size_t first) {
@@ -74,6 +94,12 @@ std::string first_of(const std::vector<std::string>& names) {
   return text;
 }
 
+/// Amounts of an operator are those of one execution.
+std::string each_text(const SingleChange& c) {
+  if (!c.executions) return " (each execution)";
+  return *c.executions == 1 ? "" : " (each of " + count_text(*c.executions) + ")";
+}
+
 std::string even_text(const BreakEvenAnswer& answer) {
   if (!answer.found) return "-";
   const BreakEvenValue& even = *answer.found;
@@ -95,9 +121,14 @@ Section head_section(const WhatifInputs& inputs, const Whatif& w) {
     section.lines.push_back("no change asked for: see what single changes would buy");
   if (!inputs.emitted.empty())
     section.lines.push_back("The changed graph is in " + inputs.emitted + ".");
+  const auto of_ranks = [](double ranks) {
+    return ranks > 1 ? "one of " + count_text(ranks) + " ranks" : std::string("the one rank");
+  };
   if (w.before.ranks > 1 || w.after.ranks > 1) {
-    section.lines.push_back("Amounts are for one of " + exact_text(w.before.ranks) +
-                            " ranks before, one of " + exact_text(w.after.ranks) + " after.");
+    section.lines.push_back(w.before.ranks == w.after.ranks
+                                ? "Amounts are for " + of_ranks(w.before.ranks) + "."
+                                : "Amounts are for " + of_ranks(w.before.ranks) + " before, " +
+                                      of_ranks(w.after.ranks) + " after.");
   }
   return section;
 }
@@ -164,7 +195,8 @@ Section changes_section(const Whatif& w) {
                    {"floor ratio", true},
                    {"binding moves at", false}};
   for (const SingleChange& c : w.changes) {
-    table.rows.push_back({c.change.name, c.from, c.to,
+    const std::string each = each_text(c);
+    table.rows.push_back({c.change.name, c.from + each, c.to + each,
                           c.alone ? ratio_text(c.alone->serial.cold) : "not alone",
                           even_text(c.break_even)});
     if (!c.cannot.empty()) table.footnotes.push_back(c.change.name + " alone: " + c.cannot);
@@ -197,6 +229,10 @@ Section measured_section(const WhatifInputs&, const Whatif& w) {
   if (m.impossible)
     field("verdict", "IMPOSSIBLE: below the floor at any residency, " + to_text(*m.floor_before) +
                          "; F, D, P, B or the time is wrong");
+  if (m.warm)
+    field("verdict",
+          "warm: below the cold floor, so part of the data was on chip, or the run was "
+          "not cold");
   field("speed-up at most", m.speedup_at_most ? ratio_text(m.speedup_at_most) +
                                                     " (measured / any-residency floor after)"
                                               : no_speedup_reason(m));
@@ -209,8 +245,10 @@ Section measured_section(const WhatifInputs&, const Whatif& w) {
                           " if the rest of the run stays as it is");
   }
   if (m.far_above) {
-    section.lines.push_back("The ratio of " + ratio_text(w.ratios.serial.cold) +
-                            " by bytes and work is not promised: the run is " +
+    const bool changes = w.ratios.serial.cold && *w.ratios.serial.cold != 1;
+    section.lines.push_back((changes ? "The ratio of " + ratio_text(w.ratios.serial.cold) +
+                                           " by bytes and work is not promised: the run is "
+                                     : std::string("The run is ")) +
                             number_text(m.over_serial, 3) +
                             "x its floor, so something else holds it. Look first at:");
     for (const std::string& line : m.look_first) section.lines.push_back("- " + line);
@@ -284,7 +322,7 @@ Section line_section(const Whatif&, const LineAnswer& line) {
 
 Section ranking_section(const Whatif& w, const WhatifInputs& inputs) {
   Section section;
-  section.title = "What single changes would buy";
+  section.title = "What single changes would buy, from the workload before";
   Table table;
   table.columns = {{"change", false, true}, {"floor ratio", true}, {"any residency", true},
                    {"at most", true},       {"elasticity", true},  {"peak memory", true}};
@@ -306,6 +344,8 @@ Section ranking_section(const Whatif& w, const WhatifInputs& inputs) {
   table.footnotes.push_back(
       "at most: 1 / (1 - share of what it touches), " +
       std::string("of the floor unless marked measured; -: it touches everything"));
+  if (rows > 0 && rows <= kShortList)
+    table.footnotes.push_back("as --change, in this order: " + change_texts(w.ranking, rows));
   if (rows < useful) {
     table.footnotes.push_back(std::to_string(useful - rows) +
                               " more that would buy something (--rank)");

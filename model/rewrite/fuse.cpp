@@ -161,4 +161,29 @@ std::string fused_name(const OperatorGraph& graph, std::span<const OperatorId> g
   return name;
 }
 
+SplitGraph split_graph(const OperatorGraph& graph) {
+  SplitGraph split{graph, {}, {}};
+  split.graph.ops.clear();
+  std::vector<FusionGroup> now(graph.ops.size());  // what each operator became
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const Operator& op = graph.ops[i];
+    const bool fused = op.kind == OperatorKind::fused;
+    const std::vector<Operator> parts = fused ? op.parts : std::vector<Operator>{op};
+    for (const Operator& part : parts) {
+      now[i].push_back(static_cast<OperatorId>(split.graph.ops.size()));
+      split.graph.ops.push_back(part);
+    }
+    if (!fused) continue;
+    split.groups.push_back(now[i]);
+    split.names.push_back(op.name);
+  }
+  for (Repeat& repeat : split.graph.repeats) {
+    std::vector<OperatorId> ops;
+    for (const OperatorId op : repeat.ops)
+      ops.insert(ops.end(), now[index(op)].begin(), now[index(op)].end());
+    repeat.ops = std::move(ops);
+  }
+  return split;
+}
+
 }  // namespace floorline

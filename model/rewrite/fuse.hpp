@@ -37,4 +37,12 @@ OperatorGraph fused_graph(const OperatorGraph& graph, std::span<const FusionGrou
 /// "a+b+c", shortened where long, and not the name of another operator.
 std::string fused_name(const OperatorGraph& graph, std::span<const OperatorId> group);
 
+/// The other way round: operators of kind `fused` as their parts again.
+struct SplitGraph {
+  OperatorGraph graph;
+  std::vector<FusionGroup> groups;  ///< the parts of each
+  std::vector<std::string> names;   ///< what each was called
+};
+SplitGraph split_graph(const OperatorGraph& graph);
+
 }  // namespace floorline

@@ -39,15 +39,18 @@ std::string kind_reason(const Operator& op) {
       return "waits for other devices";
     case OperatorKind::custom:
       return "is custom: which element depends on which is not known (the parts of a masked "
-             "attention by --op: form=fused is the one kernel)";
+             "attention by --op: form=fused is the one kernel; causal=0 has parts that are known)";
     default:
       return "is " + std::string(name_of(op.kind)) + ", which fusion does not understand";
   }
 }
 
+constexpr std::string_view kStatedReason =
+    "has its bytes stated or scaled by hand; which of them vanish is not known";
+
 std::string need_text(const OperatorGraph& graph, const OnChipNeed& need) {
   const std::string name = "\"" + graph.tensors[static_cast<std::size_t>(need.tensor)].name + "\"";
-  const std::string size = exact_text(need.rows) + " x " + exact_text(need.columns);
+  const std::string size = count_text(need.rows) + " x " + count_text(need.columns);
   switch (need.what) {
     case OnChipNeed::What::rows:
       return size + " of " + name + " (rows that are read again), " + to_text(need.bytes);
@@ -155,11 +158,8 @@ class FusionRules::Check {
     for (const OperatorId id : group_) {
       const Operator& op = graph_.ops[index(id)];
       if (!op.stated_traffic && op.traffic_scale == 1) continue;
-      fine = refuse(FusionRule::stated_bytes, [&] {
-        return named(index(id)) +
-               " has its bytes stated or scaled by hand; which of them vanish is "
-               "not known";
-      });
+      fine = refuse(FusionRule::stated_bytes,
+                    [&] { return named(index(id)) + " " + std::string(kStatedReason); });
     }
     return fine;
   }
@@ -315,19 +315,31 @@ bool FusionRules::may_join(int op) const {
          !written.stated_traffic && written.traffic_scale == 1;
 }
 
+std::string FusionRules::why_alone(int op) const {
+  if (may_join(op)) return {};
+  const auto i = static_cast<std::size_t>(op);
+  const bool other = role_of(bound_, bound_.ops[i]) == MemberRole::other;
+  return other ? kind_reason(graph_.ops[i]) : std::string(kStatedReason);
+}
+
 std::vector<OnChipNeed> FusionRules::needs(std::span<const OperatorId> group) const {
   return GroupCheck(graph_, bound_, group).needs();
 }
 
-std::vector<std::string> FusionRules::conditions(std::span<const OperatorId> group) const {
+std::vector<std::string> FusionRules::on_chip_lines(std::span<const OperatorId> group) const {
   std::vector<std::string> lines;
-  const GroupCheck check(graph_, bound_, group);
-  const std::vector<OnChipNeed> needs = check.needs();
+  const std::vector<OnChipNeed> needs = GroupCheck(graph_, bound_, group).needs();
   for (const OnChipNeed& need : needs) lines.push_back("one SM keeps " + need_text(graph_, need));
   if (!needs.empty() && memory_.known) {
     lines.push_back("of " + to_text(memory_.bytes) + " in shared memory and registers, " +
                     to_text(total(needs)) + " are taken");
   }
+  return lines;
+}
+
+std::vector<std::string> FusionRules::conditions(std::span<const OperatorId> group) const {
+  std::vector<std::string> lines;
+  const GroupCheck check(graph_, bound_, group);
   for (const OperatorId id : group) {
     const BoundOperator& op = bound_.ops[index(id)];
     const MemberRole role = role_of(bound_, op);
@@ -352,6 +364,25 @@ std::vector<std::string> FusionRules::conditions(std::span<const OperatorId> gro
       lines.push_back("\"" + graph_.tensors[index(t)].name +
                       "\" is written all the same: others read it too");
     }
+  }
+  return lines;
+}
+
+std::vector<std::string> fused_on_chip(const OperatorGraph& graph, const UnitMemory& memory) {
+  std::vector<std::string> lines;
+  const SplitGraph split = split_graph(graph);
+  if (split.groups.empty()) return lines;
+  const BoundGraph bound = bind(split.graph);
+  const FusionRules rules(split.graph, bound, memory);
+  for (std::size_t i = 0; i < split.groups.size(); ++i) {
+    const std::string& name = split.names[i];
+    const Bytes sum = total(rules.needs(split.groups[i]));
+    for (const std::string& line : rules.on_chip_lines(split.groups[i]))
+      lines.push_back("if " + name + " is one kernel: " + line);
+    if (!memory.known || sum <= memory.bytes) continue;
+    lines.push_back("DOES NOT FIT ON CHIP: " + name + " as one kernel would have to keep " +
+                    to_text(sum) + " in one SM, which has " + to_text(memory.bytes) +
+                    " of shared memory and registers; its floors count a kernel that cannot run");
   }
   return lines;
 }

@@ -80,12 +80,16 @@ class FusionRules {
   /// grid and capacity alone, for groups that are known to keep the other rules.
   [[nodiscard]] bool fits(std::span<const OperatorId> group) const;
 
-  /// What must hold for the group to run as counted.
+  /// What must hold for the group to run as counted, besides what it keeps on chip.
   [[nodiscard]] std::vector<std::string> conditions(std::span<const OperatorId> group) const;
+  /// What it keeps on chip, at the sizes of now.
+  [[nodiscard]] std::vector<std::string> on_chip_lines(std::span<const OperatorId> group) const;
   [[nodiscard]] std::vector<OnChipNeed> needs(std::span<const OperatorId> group) const;
 
   /// Whether rules kind and stated_bytes let this operator into any group.
   [[nodiscard]] bool may_join(int op) const;
+  /// Why not: the end of a sentence about the operator. Empty: it may.
+  [[nodiscard]] std::string why_alone(int op) const;
   /// Whether two operators could ever stand in one group, by the rules kind, stated_bytes, repeat.
   [[nodiscard]] bool may_share(OperatorId a, OperatorId b) const {
     return segment_[index(a)] == segment_[index(b)] && may_join(static_cast<int>(a)) &&
@@ -104,5 +108,9 @@ class FusionRules {
   std::vector<std::vector<int>> readers_;
   std::vector<int> segment_;  ///< by operator: equal within one repeat block, or between two
 };
+
+/// Of each operator of kind `fused`, whose parts were written for other sizes perhaps: what one SM
+/// has to keep now, and a line that begins with DOES NOT FIT where it has not as much.
+std::vector<std::string> fused_on_chip(const OperatorGraph& graph, const UnitMemory& memory);
 
 }  // namespace floorline

@@ -6,6 +6,7 @@
 
 #include "model/device/memory_capacity.hpp"
 #include "model/input/diagnostic.hpp"
+#include "model/ledger/liveness.hpp"
 #include "model/workload/model_graph.hpp"
 
 namespace floorline {
@@ -70,6 +71,7 @@ struct Sweep::Build {
   bool stale = true;                                       ///< some floors are of an older point
   bool is_model = false;
   double replicas = 1;
+  std::vector<int> resident;  ///< tensors that stay in memory
   int batch_slot = -1;
   int new_slot = -1;
 
@@ -249,6 +251,7 @@ void Sweep::make_model_build(Build& build) const {
   if (build.batch_slot < 0 || build.new_slot < 0) return;
   build.evaluation = evaluate(std::move(graph), *build.machine);
   build.evaluation->uniform.reset();
+  build.resident = resident_tensors(build.evaluation->bound);
   build.values = build.evaluation->graph.symbol_values;
 }
 
@@ -276,7 +279,7 @@ void Sweep::evaluate_symbols(Build& build, SweepRow& row) {
                         build.values[static_cast<std::size_t>(build.new_slot)];
   row.values.model =
       model_values(e.floors.fused.any, token_ceiling(build.replicas, tokens, e.floors.fused.any),
-                   resident_bytes(e.bound), build.machine->device);
+                   resident_bytes(e.bound, build.resident), build.machine->device);
 }
 
 /// As `bound` does it, with the reason if it cannot be.

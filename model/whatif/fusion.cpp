@@ -106,7 +106,8 @@ GroupFusion judged(const Evaluation& e, const FusionRules& rules, const FusionGr
   GroupFusion result = described(e, group, chip);
   result.refusals = rules.refusals(group);
   if (result.refusals.empty()) {
-    result.conditions = rules.conditions(group);
+    result.conditions = rules.on_chip_lines(group);
+    for (std::string& line : rules.conditions(group)) result.conditions.push_back(std::move(line));
     result.needs = rules.needs(group);
   }
   return result;
@@ -123,7 +124,6 @@ void add_after(const Evaluation& after, const OnChip& chip, GroupFusion& group) 
   times.any = f.any.time() * f.times;
   times.hbm = (f.demand.hbm_read + f.demand.hbm_write) * f.times;
   if (!f.cold.none()) times.binding = f.cold.resource();
-  group.before.any = std::max(group.before.any, times.any);
   group.after = times;
   each_traffic(after, i, chip, [&](int t, Bytes read, Bytes written) {
     const std::string& name = after.graph.tensors[static_cast<std::size_t>(t)].name;
@@ -185,9 +185,9 @@ FusionResult result_of(Evaluation before, const Machine& machine, const FusionRu
     check_order(rules, before.graph, groups, result.groups);
   if (std::all_of(result.groups.begin(), result.groups.end(), legal)) {
     OperatorGraph graph = fused_graph(before.graph, std::span<const FusionGroup>(groups));
-    for (const GroupFusion& group : result.groups) {
-      for (const std::string& line : group.conditions)
-        graph.notes.push_back("if " + group.name + " is one kernel: " + line);
+    for (std::size_t i = 0; i < groups.size(); ++i) {  // what it keeps on chip goes with sizes
+      for (const std::string& line : rules.conditions(groups[i]))
+        graph.notes.push_back("if " + result.groups[i].name + " is one kernel: " + line);
     }
     result.after = evaluate(std::move(graph), machine);
     for (GroupFusion& group : result.groups) add_after(*result.after, machine.chip, group);
@@ -240,7 +240,11 @@ void add_chunks(const FusionResult& r, const ChunkedGraph& chunked, const RowSpl
   for (const TensorTraffic& row : group.tensors) {
     const TensorId t = r.before.graph.find_tensor(row.name).value();
     if (split.by_rows(t)) continue;
-    chunk.has_sums = chunk.has_sums || row.written_after > Bytes(0);
+    if (row.written_after > Bytes(0)) {
+      chunk.has_sums = true;
+      chunk.sums.push_back("\"" + row.name + "\" in " +
+                           std::string(name_of(r.before.bound.tensors[index(t)].dtype)));
+    }
     chunk.more += row.read_after + row.written_after - row.read_before - row.written_before;
     if (!(row.read_before > Bytes(0))) continue;
     chunk.whole_inputs.push_back(row.name);
@@ -253,8 +257,8 @@ void add_chunks(const FusionResult& r, const ChunkedGraph& chunked, const RowSpl
 void check_chunk(double rows, const RowSplit& split) {
   if (rows < split.rows()) return;
   throw InputError(Diagnostic{here(), "--chunk",
-                              exact_text(rows) + " rows are all of \"" + split.rows_text() +
-                                  "\" = " + exact_text(split.rows()) +
+                              count_text(rows) + " rows are all of \"" + split.rows_text() +
+                                  "\" = " + count_text(split.rows()) +
                                   "; expected fewer rows a chunk"});
 }
 
@@ -308,12 +312,43 @@ FusionResult fuse_groups(Evaluation before, const Machine& machine,
   return result_of(std::move(before), machine, rules, all);
 }
 
+namespace {
+
+/// Operators with the same reason in one line.
+std::vector<std::string> lines_alone(const OperatorGraph& graph, const FusionRules& rules) {
+  constexpr std::size_t kMostNamed = 6;
+  struct Reason {
+    std::string why, names;
+    std::size_t count = 0;
+  };
+  std::vector<Reason> reasons;
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    std::string why = rules.why_alone(static_cast<int>(i));
+    if (why.empty()) continue;
+    auto at = std::find_if(reasons.begin(), reasons.end(),
+                           [&why](const Reason& r) { return r.why == why; });
+    if (at == reasons.end()) at = reasons.insert(at, Reason{std::move(why), "", 0});
+    if (++at->count <= kMostNamed)
+      at->names += (at->count == 1 ? "\"" : ", \"") + graph.ops[i].name + "\"";
+  }
+  std::vector<std::string> lines;
+  for (const Reason& r : reasons) {
+    const std::string more =
+        r.count > kMostNamed ? " and " + std::to_string(r.count - kMostNamed) + " more" : "";
+    lines.push_back(r.names + more + (r.count > 1 ? ": each " : " ") + r.why);
+  }
+  return lines;
+}
+
+}  // namespace
+
 FusionResult fuse_best(Evaluation before, const Machine& machine) {
   const UnitMemory memory = unit_memory(machine.device);
   const OperatorGraph graph = before.graph;
   const BoundGraph bound = before.bound;
   const FusionRules rules(graph, bound, memory);
   FusionPlan plan = search_fusions(before, machine, rules);
+  plan.alone = lines_alone(graph, rules);
   FusionResult result = result_of(std::move(before), machine, rules, plan.groups);
   result.plan = std::move(plan);
   return result;

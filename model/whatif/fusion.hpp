@@ -25,7 +25,7 @@ struct TensorTraffic {
 
 struct GroupTimes {
   Seconds cold{0};
-  Seconds any{0};  ///< kernels do not overlap; before: at least what one kernel needs
+  Seconds any{0};  ///< kernels do not overlap
   Bytes hbm{0};    ///< cold
   ResourceId binding;
 };
@@ -40,7 +40,8 @@ struct Chunking {
   Bytes more{0};       ///< crosses HBM beyond before: what every chunk reads whole, sums so far
   std::vector<std::string> whole_inputs;
   Bytes largest_whole_input{0};
-  bool has_sums = false;  ///< over rows, which grow from chunk to chunk
+  bool has_sums = false;          ///< over rows, which grow from chunk to chunk
+  std::vector<std::string> sums;  ///< those, with their storage: "d_weight" in bf16
   /// The least power of two of rows from which on the cold floor stays within kNear of the one
   /// before; absent: none.
   std::optional<double> near_from;

@@ -26,7 +26,8 @@ struct FusionPlan {
   Seconds cold_before{0};
   Seconds cold_after{0};
   bool exact = true;
-  std::vector<std::string> cut;  ///< what was not looked at
+  std::vector<std::string> cut;    ///< what was not looked at
+  std::vector<std::string> alone;  ///< operators that no group may take, with the reason
 };
 
 inline constexpr std::size_t kExactFusion = 20;

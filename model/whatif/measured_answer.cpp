@@ -2,6 +2,7 @@
 // What a measured time of the run before a change says of the change.
 #include <algorithm>
 
+#include "model/floor/measured.hpp"
 #include "model/whatif/whatif.hpp"
 
 namespace floorline {
@@ -33,7 +34,7 @@ std::vector<std::string> look_first(const Outcome& before, Seconds time, Seconds
   const Seconds above = time - serial;
   if (kernels >= kManyKernels) {
     std::string line = "host and launches: " + to_text(above) + " above the floor are " +
-                       to_text(above / kernels) + " for each of " + exact_text(kernels) +
+                       to_text(above / kernels) + " for each of " + count_text(kernels) +
                        " kernels";
     if (const auto launch = launch_time(before))
       line += "; back-to-back launches take " + to_text(*launch);
@@ -45,6 +46,17 @@ std::vector<std::string> look_first(const Outcome& before, Seconds time, Seconds
       "clocks of the run (--sm-clock, --mem-clock-scale), and whether the time covers "
       "this work only");
   return lines;
+}
+
+/// The cold floor that `bound` judges by: kernels may overlap, one kernel runs by itself.
+Seconds cold_of(const Outcome& outcome, bool token_rate) {
+  if (outcome.model) {
+    const ModelJudging& j = outcome.model->judging;
+    return token_rate ? j.throughput.cold : j.latency.cold;
+  }
+  const GraphFloors& f = outcome.evaluation.floors;
+  const bool one = f.ops.size() == 1 && f.ops.front().times == 1;
+  return one ? f.ops.front().cold.time() : f.fused.cold;
 }
 
 double tokens_of(const Outcome& outcome) {
@@ -62,6 +74,9 @@ MeasuredAnswer answer_measured(const Outcome& before, const Outcome& after,
   m.floor_before = proven_floor(before, rate);
   m.floor_after = proven_floor(after, rate);
   m.impossible = m.floor_before && time < *m.floor_before;
+  const Measured judged =
+      judge(time, cold_of(before, rate), m.floor_before, before.evaluation.floors.proven);
+  m.warm = judged.verdict == MeasuredVerdict::warm;
   if (m.floor_after && !m.impossible) m.speedup_at_most = time / *m.floor_after;
   if (m.speedup_at_most && tokens_of(before) > 0 && tokens_of(after) != tokens_of(before))
     m.token_speedup_at_most = *m.speedup_at_most * tokens_of(after) / tokens_of(before);
@@ -74,7 +89,8 @@ MeasuredAnswer answer_measured(const Outcome& before, const Outcome& after,
   if (m.far_above) m.look_first = look_first(before, time, likely);
   const Seconds expected = time - (serial - serial_of(after, rate));
   const bool sound = !m.floor_after || expected >= *m.floor_after;
-  if (time >= serial && expected > Seconds(0) && sound) m.expected = expected;
+  const bool moves = serial_of(after, rate) != serial;
+  if (moves && time >= serial && expected > Seconds(0) && sound) m.expected = expected;
   return m;
 }
 

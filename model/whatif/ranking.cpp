@@ -148,7 +148,7 @@ class Ranker {
     r.kind = RankedKind::fusion;
     r.name = "all fusion together, at most";
     r.gain = {ratio_of(f.serial.cold, f.fused.cold),
-              f.any_known ? ratio_of(f.serial.any, f.fused.any) : std::nullopt};
+              f.any_known ? fusion_ratio_any(f.serial.any, f.fused.any) : std::nullopt};
     r.share = 1;
     r.note = "the fused floor: no intermediate crosses HBM, all resources overlap";
     ranking_.changes.push_back(std::move(r));
@@ -164,8 +164,10 @@ class Ranker {
     const Outcome then = evaluate(s);
     RankedChange r;
     r.kind = RankedKind::fusion;
-    r.name = offer.name;
+    r.name = "fuse " + offer.name;
     r.gain = gain_of(then.evaluation.floors);
+    if (r.gain.any)
+      r.gain.any = fusion_ratio_any(floors().serial.any, then.evaluation.floors.serial.any);
     r.share = 1;
     set_memory(r, then);
     ranking_.changes.push_back(std::move(r));
@@ -204,7 +206,7 @@ class Ranker {
     }
     if (count < 2) return;
     if (!launch) {
-      ranking_.notes.push_back("fewer launches (" + exact_text(count) +
+      ranking_.notes.push_back("fewer launches (" + count_text(count) +
                                " kernels): what a launch takes is not known: device " +
                                before_.machine->device.name +
                                " does not state overhead.kernel_launch");
@@ -212,7 +214,7 @@ class Ranker {
     }
     RankedChange r;
     r.kind = RankedKind::launches;
-    r.name = "fewer launches (" + exact_text(count) + " kernels)";
+    r.name = "fewer launches (" + count_text(count) + " kernels)";
     r.gain = {1.0, 1.0};
     r.saving = *launch * (count - 1);
     r.note = "expectation, in no floor: " + to_text(*launch) + " a launch if nothing hides it";

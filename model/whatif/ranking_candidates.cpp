@@ -148,7 +148,8 @@ class Candidates {
       const char* name;
       const char* words;
     };
-    for (const Kind& kind : {Kind{"weight_dtype", "weights"}, Kind{"kv_dtype", "KV cache"},
+    const char* matrices = situation_.model ? "layers' matrices" : "weights";
+    for (const Kind& kind : {Kind{"weight_dtype", matrices}, Kind{"kv_dtype", "KV cache"},
                              Kind{"activation_dtype", "activations"}}) {
       const auto now = storage_under(kind.name);
       const auto next = now ? narrower(*now) : std::nullopt;

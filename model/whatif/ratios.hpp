@@ -23,6 +23,15 @@ inline std::optional<double> ratio_of(Seconds before, Seconds after) {
   return before / after;
 }
 
+/// Of a fusion at any residency. Floors of single kernels each leave out what S_keep may hold, the
+/// one kernel's leaves it out once: where that alone makes the floor after the higher one nothing
+/// follows, least of all a slower kernel, and there is no ratio.
+inline std::optional<double> fusion_ratio_any(Seconds before, Seconds after) {
+  constexpr double kEqual = 1 - 1e-9;
+  const std::optional<double> ratio = ratio_of(before, after);
+  return ratio && *ratio < kEqual ? std::nullopt : ratio;
+}
+
 inline Ratios ratios_of(const Outcome& before, const Outcome& after) {
   const bool known = before.evaluation.floors.any_known && after.evaluation.floors.any_known;
   const auto ratio = [known](const ResidencyTimes& b, const ResidencyTimes& a) {

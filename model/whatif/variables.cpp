@@ -99,7 +99,12 @@ Variable amount_variable(const Outcome& before, const Assignment& a) {
   }
   const double value = a.scale ? plain_number(a, "a factor") * sum
                                : amount_of(a, dimension) * static_cast<double>(ops.size());
-  Variable v{base_text(sum, dimension), base_text(value, dimension), std::nullopt};
+  Variable v{base_text(sum, dimension), base_text(value, dimension), {}, {}};
+  if (ops.empty()) return v;
+  v.executions = e.floors.ops[ops.front()].times;
+  for (const std::size_t i : ops) {
+    if (e.floors.ops[i].times != v.executions) v.executions.reset();
+  }
   if (sum > 0) v.path = scaled_path(a.name, sum, value, dimension);
   return v;
 }
@@ -114,7 +119,7 @@ Variable precision_variable(const OperatorGraph& graph, const Assignment& a) {
   } else {
     for (const std::string& word : precisions_under(graph, a.name)) now.insert(word);
   }
-  return {joined(now), a.value, std::nullopt};
+  return {joined(now), a.value, {}, 1};
 }
 
 Variable part_variable(const Outcome& before, const Assignment& a) {
@@ -122,7 +127,9 @@ Variable part_variable(const Outcome& before, const Assignment& a) {
   if (names_whole_operator(graph, a)) {
     const auto id = graph.find_op(std::string_view(a.name).substr(kOp));
     return {std::string(name_of(graph.ops[index(*id)].kind)),
-            a.value == "remove" ? "removed" : a.value, std::nullopt};
+            a.value == "remove" ? "removed" : a.value,
+            {},
+            1};
   }
   if (a.name.starts_with("op.") && (a.name.ends_with(".bytes") || a.name.ends_with(".flops")))
     return amount_variable(before, a);
@@ -139,8 +146,8 @@ Variable symbol_variable(const Situation& s, const Outcome& before, const Assign
   if (s.graph) {
     from = s.graph->symbol(a.name);
     to = after.graph->symbol(a.name);
-    v.from = exact_text(from.value_or(0));
-    v.to = exact_text(to.value_or(0));
+    v.from = count_text(from.value_or(0));
+    v.to = count_text(to.value_or(0));
   } else {
     const auto number = [&a](const Situation& x) -> std::optional<double> {
       const auto n = symbol_number(a.name, x.model->scenario, x.model->layout);
@@ -154,15 +161,15 @@ Variable symbol_variable(const Situation& s, const Outcome& before, const Assign
       const std::vector<std::string> now = precisions_under(before.evaluation.graph, a.name);
       if (!now.empty()) v.from = joined({now.begin(), now.end()});
     }
-    v.to = to ? exact_text(*to) : a.value;
+    v.to = to ? count_text(*to) : a.value;
   }
   if (from && to) {
     const std::string name = a.name;
     v.path = ChangePath{*from, *to, std::floor(*from) == *from && std::floor(*to) == *to,
                         [name](double x) {
-                          return Assignment{name, exact_text(x), false};
+                          return Assignment{name, count_text(x), false};
                         },
-                        [](double x) { return exact_text(x); }};
+                        [](double x) { return count_text(x); }};
   }
   return v;
 }
@@ -173,11 +180,11 @@ Variable variable_of(const Situation& s, const Outcome& before, const Assignment
   if (s.kernel) {
     const KernelNumber from = number_of(*s.kernel, a.name);
     const KernelNumber to = number_of(*changed(s, {a}).kernel, a.name);
-    Variable v{base_text(from.base, from.dimension), base_text(to.base, to.dimension), {}};
+    Variable v{base_text(from.base, from.dimension), base_text(to.base, to.dimension), {}, 1};
     if (from.base > 0) v.path = scaled_path(a.name, from.base, to.base, from.dimension);
     return v;
   }
-  if (a.name == "device") return {s.device.name, changed(s, {a}).device.name, std::nullopt};
+  if (a.name == "device") return {s.device.name, changed(s, {a}).device.name, {}, 1};
   const bool symbol = s.graph && s.graph->symbol(a.name).has_value();
   if (names_device_key(a.name)) return device_variable(s, a);
   if (names_clock(a.name) && !symbol) return clock_variable(s, a);

@@ -22,6 +22,9 @@ struct Variable {
   std::string from;  ///< as people write it
   std::string to;
   std::optional<ChangePath> path;  ///< absent: a word, a precision, a device, an operator
+  /// What `from` and `to` are of: one execution, and so many of them are counted. Amounts of
+  /// operators only; absent where operators that run unequally often share the name.
+  std::optional<double> executions = 1;
 };
 
 /// Throws InputError with all that is wrong: names that do not exist (listing what does), one

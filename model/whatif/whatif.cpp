@@ -28,6 +28,7 @@ SingleChange single(const Situation& s, const Outcome& before, const Assignment&
     const Variable v = variable_of(s, before, a);
     c.from = v.from;
     c.to = v.to;
+    c.executions = v.executions;
     c.alone = ratios_of(before, evaluate(changed(s, {a})));
     c.break_even = break_even_along(s, before, v);
   } catch (const InputError& error) {

@@ -33,6 +33,7 @@ struct SingleChange {
   Assignment change;
   std::string from;
   std::string to;
+  std::optional<double> executions = 1;  ///< see Variable
   BreakEvenAnswer break_even;
   std::optional<Ratios> alone;  ///< absent: it cannot be made by itself
   std::string cannot;
@@ -53,11 +54,13 @@ struct MeasuredAnswer {
   /// Of tokens a second, where the change makes a step of other tokens.
   std::optional<double> token_speedup_at_most;
   bool impossible = false;  ///< below the floor before: F, D, P, B or t is wrong
+  bool warm = false;        ///< between that floor and the cold one: some of it was on chip
   double over_serial = 0;   ///< t over the serial cold floor before
   bool far_above = false;
   std::vector<std::string> look_first;
   /// An expected interval: nothing gained (what holds the run hides the change) to all of the
   /// difference of the floors, t - (serial cold before - after), if what is above the floor stays.
+  /// Absent where that is nothing.
   std::optional<Seconds> expected;
 };
 

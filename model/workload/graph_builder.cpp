@@ -91,6 +91,11 @@ Precision GraphBuilder::implied_compute(TensorId weight) const {
   return known == nullptr ? Precision::none : known->compute;
 }
 
+std::vector<TensorId> GraphBuilder::scales_of(TensorId weight) const {
+  const WeightFacts* known = facts(weight);
+  return known == nullptr ? std::vector<TensorId>{} : known->scales;
+}
+
 Operator& GraphBuilder::add(const std::string& name, OperatorKind kind,
                             std::vector<TensorId> inputs, std::vector<TensorId> outputs) {
   Operator op;
@@ -118,10 +123,8 @@ Operator& GraphBuilder::add_product_of(OperatorKind kind, const std::string& nam
   const MatrixPrecision precision = product_precision(inputs);
   const std::size_t operands = inputs.size();
   for (std::size_t i = 1; i < operands; ++i) {
-    const WeightFacts* known = facts(inputs[i]);
-    if (known != nullptr) {
-      inputs.insert(inputs.end(), known->scales.begin(), known->scales.end());
-    }
+    const std::vector<TensorId> scales = scales_of(inputs[i]);
+    inputs.insert(inputs.end(), scales.begin(), scales.end());
   }
   Operator& op = add(name, kind, std::move(inputs), std::move(outputs));
   op.compute = precision.compute;

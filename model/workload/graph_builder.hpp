@@ -46,6 +46,8 @@ class GraphBuilder {
   /// The precision that products with a weight compute in, as its format implies; none: the wider
   /// operand.
   [[nodiscard]] Precision implied_compute(TensorId weight) const;
+  /// Scales and zero points that go with a weight made lately; products read them by themselves.
+  [[nodiscard]] std::vector<TensorId> scales_of(TensorId weight) const;
   /// The sum of [tokens, hidden] over tp ranks; `summed` is read and becomes the result.
   void all_reduce(const std::string& name, TensorId& summed);
   /// A collective of `ranks` ranks that makes a tensor of another shape.

@@ -169,6 +169,8 @@ class LatentAttention {
     const MatrixPrecision precision = b_.product_precision({q_nope_, cache});
     std::vector<TensorId> inputs{q_nope_, q_rope_, cache, k_cache, latent_, k_rope_, kv_b};
     if (s_.index_heads > 0) inputs.push_back(chosen_);
+    const std::vector<TensorId> scales = b_.scales_of(kv_b);
+    inputs.insert(inputs.end(), scales.begin(), scales.end());
     Operator& op = b_.add(l_.named("attention"), OperatorKind::attention, std::move(inputs), {out});
     op.compute = precision.compute;
     op.accumulate = precision.accumulate;

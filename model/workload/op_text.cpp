@@ -197,8 +197,14 @@ class OpText {
       } else if (*key.fallback != '\0') {
         const Expression fallback =
             Expression::parse(key.fallback, graph_.symbols, at(1), name, diagnostics_);
-        graph_.set_symbol(name, fallback.evaluate(graph_.symbol_values));
-        graph_.assumptions.push_back(name + " = " + key.fallback + " (default)");
+        const double value = fallback.evaluate(graph_.symbol_values);
+        graph_.set_symbol(name, value);
+        // A number from here on: another value of the symbol it came from leaves it.
+        graph_.assumptions.push_back(
+            name + " = " +
+            (fallback.constant() ? key.fallback
+                                 : exact_text(value) + " (the " + key.fallback + " given)") +
+            " (default)");
       }
     }
   }

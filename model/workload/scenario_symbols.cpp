@@ -54,8 +54,10 @@ constexpr std::array kSymbols{
                "expert parallel ranks: of the tp ranks, or whole replicas that share experts"},
     SymbolInfo{"dp", "1", "replicas; batch is that of one"},
     SymbolInfo{"cp", "1", "context parallel ranks: of new tokens, in decode of each cache"},
-    SymbolInfo{"weight_dtype", "as the checkpoint",
-               "storage of the layers' matrices; weight_dtype.GLOB: of the weights so named"},
+    SymbolInfo{
+        "weight_dtype", "as the checkpoint",
+        "storage of the layers' matrices, not of embedding and lm_head (of a graph file: of all "
+        "matrices); weight_dtype.GLOB: of the weights so named"},
     SymbolInfo{"weight_group_size", "0 (not counted)",
                "elements of a row that share a scale in matrices stored narrower than their "
                "checkpoint: 32, 128, or the row's length for one scale a row"},

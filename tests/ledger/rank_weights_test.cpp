@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
 #include "model/device/device_file.hpp"
 #include "model/evaluate_model.hpp"
 #include "tests/ledger/served_model.hpp"
@@ -26,6 +30,17 @@ RankWeights weights_of(const Architecture& a, const EngineProfile& engine,
                        const ParallelLayout& layout = {}, std::int64_t stage = 0) {
   return rank_weights(a, Scenario{}, layout, stage_content(a, layout, stage, a.layer_count()),
                       engine, {});
+}
+
+/// Vectors that no operator of a graph reads: biases of products and routers, attention sinks.
+double biases_of(const ServedModel& m) {
+  Architecture a = m.architecture;
+  std::erase_if(a.weights, [](const NamedWeight& w) {
+    const bool vector = w.name.ends_with("bias") || w.name.ends_with("sinks");
+    return !vector || w.name.ends_with("layernorm.bias");
+  });
+  const StageContent all = stage_content(a, m.layout, 0, a.layer_count());
+  return rank_weights(a, m.scenario, m.layout, all, {}, {}).bytes.to_bytes().in_base_units();
 }
 
 // Of a layer: q 64 x 64, k and v 32 x 64 each, o 64 x 64, gate, up, down 3 x 64 x 256, norms 2
@@ -98,21 +113,64 @@ TEST_SUITE("ledger") {
     CHECK(rank_weights(a, scenario, {}, all, {}, {}).scales == ByteCount(0));
   }
 
-  TEST_CASE("the ledger's weights are those that bound finds resident") {
-    // Two ways to the same bytes: tensors of the step's graph, and named weights. No cache at
-    // context 0 but the step's own token, which bound writes beside its state.
+  TEST_CASE("the ledger's weights and cache are those that bound finds resident") {
+    // Two ways to the same bytes: tensors of the step's graph, and named weights.
     const Machine machine = machine_of(load_device("h100_sxm", DevicePath{{"devices"}}), {});
-    // Models without biases, whose bytes graphs leave out.
-    for (const char* file : {"llama-3.1-8b", "qwen3-0.6b", "qwen3-30b-a3b", "mixtral-8x7b"}) {
-      CAPTURE(file);
-      ServedModel m(std::string("workloads/") + file + ".json");
-      m.layout.tp = 4;
-      m.scenario.context = 0;
-      const ModelEvaluation e = evaluate_model({m.architecture, m.scenario, m.layout, {}}, machine);
-      const Bytes cache = m.line("kv_cache").to_bytes();
-      CHECK((e.floors.resident - cache).in_base_units() ==
-            m.line("weights").to_bytes().in_base_units());
+    struct Asked {
+      const char* file;
+      std::int64_t tp;
+      std::initializer_list<std::pair<const char*, const char*>> set;
+    };
+    // DeepSeek-V3: fp8 with scales of 128 x 128 blocks; gpt-oss: mxfp4. Graphs leave out biases.
+    const std::vector<Asked> all{
+        {"llama-3.1-8b", 4, {}},
+        {"qwen3-0.6b", 1, {}},
+        {"qwen3-30b-a3b", 4, {}},
+        {"mixtral-8x7b", 4, {}},
+        {"deepseek-v3", 1, {}},
+        {"deepseek-v3", 8, {}},
+        {"gpt-oss-20b", 1, {}},
+        {"gpt-oss-120b", 2, {}},
+        {"qwen2.5-7b", 1, {}},
+        {"llama-3.1-70b",
+         2,
+         {{"weight_dtype", "int4"}, {"weight_group_size", "16"}, {"weight_scale_dtype", "fp32"}}},
+        {"llama-3.1-8b",
+         1,
+         {{"weight_dtype", "int4"}, {"weight_group_size", "128"}, {"weight_zero_dtype", "int4"}}},
+    };
+    for (const Asked& asked : all) {
+      for (const char* context : {"0", "1000"}) {
+        CAPTURE(asked.file);
+        CAPTURE(asked.tp);
+        CAPTURE(context);
+        ServedModel m(std::string("workloads/") + asked.file + ".json");
+        m.layout.tp = asked.tp;
+        for (const auto& [name, value] : asked.set) REQUIRE(m.set(name, value));
+        REQUIRE(m.set("context", context));
+        const ModelEvaluation e =
+            evaluate_model({m.architecture, m.scenario, m.layout, {}}, machine);
+        const ByteCount held = m.line("weights") + m.line("kv_cache");
+        CHECK(e.floors.resident.in_base_units() + biases_of(m) == held.to_bytes().in_base_units());
+      }
     }
+  }
+
+  TEST_CASE("scales that are asked for are resident") {
+    // Llama-3.1-70B, each of 80 layers: q, o 8192 x 8192, k, v 1024 x 8192, gate, up, down 28672 x
+    // 8192: 855,638,016 elements. In int4 half a byte each, and one fp32 scale for 16: 4/16 = 1/4.
+    // The rest in bf16: table and lm_head 128,256 x 8,192 each, 161 norms of 8,192. The cache: one
+    // token, 80 x 2 x 8 x 128 x 2 B.
+    const Machine machine = machine_of(load_device("a40", DevicePath{{"devices"}}), {});
+    ServedModel m("workloads/llama-3.1-70b.json");
+    REQUIRE(m.set("weight_dtype", "int4"));
+    REQUIRE(m.set("weight_group_size", "16"));
+    REQUIRE(m.set("weight_scale_dtype", "fp32"));
+    m.scenario.context = 0;
+    const double layers = 80.0 * (2.0 * 8192 * 8192 + 2.0 * 1024 * 8192 + 3.0 * 28672 * 8192);
+    const double rest = 2 * (2.0 * 128256 * 8192 + 161.0 * 8192) + 80.0 * 2 * 8 * 128 * 2;
+    const ModelEvaluation e = evaluate_model({m.architecture, m.scenario, m.layout, {}}, machine);
+    CHECK(e.floors.resident.in_base_units() == layers * 0.75 + rest);
   }
 
   TEST_CASE("the allocator's rounding depends on the shapes of tensors from 10 MiB on") {

@@ -404,6 +404,12 @@ TEST_SUITE("quantity") {
     CHECK(exact_text(0.1) == "0.1");
     CHECK(exact_text(3.35e12) == "3.35e+12");
     CHECK(exact_text(1e-320) != "0");
+    CHECK(exact_text(100000) == "1e+05");
+    CHECK(count_text(100000) == "100000");
+    CHECK(count_text(9007199254740992.0) == "9007199254740992");
+    CHECK(count_text(2.5) == "2.5");
+    CHECK(count_text(1e300) == "1e+300");
+    CHECK(count_text(kInfinity) == "inf");
   }
 
   TEST_CASE("print then parse keeps an exact number and a rounded amount") {

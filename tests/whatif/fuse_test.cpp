@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "model/report/fuse_document.hpp"
 #include "model/report/graph_document.hpp"
 #include "model/rewrite/assignment.hpp"
 #include "model/whatif/fusion.hpp"
+#include "model/whatif/ratios.hpp"
 #include "tests/demand/one_op.hpp"
 #include "tests/floor/test_machine.hpp"
 
@@ -283,6 +285,124 @@ outputs = ["z"]
     block.ops = {graph.find_op("silu").value()};
     graph.repeats.push_back(block);
     CHECK(refused_by(fuse(graph, round_machine(), {"norm", "silu"})) == "repeat");
+  }
+
+  TEST_CASE("at any residency a fusion has no ratio where its own floor is only the higher one") {
+    // Each tensor 1.1 MB of 550,000 elements, S_keep 1 MB, 1 TB/s. Cold: 4 tensors, 4.4 us; as one
+    // kernel 3 (the first result is kept for others), 3.3 us. Any residency: each kernel
+    // 0.1 MB read and 0.1 MB written, 0.4 us in all; the one kernel reads 0.1 and writes
+    // 2.2 - 1 = 1.2 MB, 1.3 us. It does nothing that the two do not.
+    const OperatorGraph graph = graph_of_toml(R"(
+schema = 1
+kind = "graph"
+[tensor]
+x = { shape = [550000], dtype = "bf16", role = "input" }
+a = { shape = [550000], dtype = "bf16", role = "output" }
+y = { shape = [550000], dtype = "bf16", role = "output" }
+[[op]]
+name = "first"
+kind = "elementwise"
+compute = "fp32"
+inputs = ["x"]
+outputs = ["a"]
+[[op]]
+name = "second"
+kind = "elementwise"
+compute = "fp32"
+inputs = ["a"]
+outputs = ["y"]
+)");
+    const Machine machine = round_machine();
+    const FusionResult r = fuse(graph, machine, {"first", "second"});
+    REQUIRE(r.legal());
+    const GroupFusion& group = r.groups.front();
+    CHECK(group.before.cold.in_base_units() == doctest::Approx(4.4e-6));
+    CHECK(group.after->cold.in_base_units() == doctest::Approx(3.3e-6));
+    CHECK(group.before.any.in_base_units() == doctest::Approx(0.4e-6));
+    CHECK(group.before.any.in_base_units() ==
+          doctest::Approx(r.before.floors.serial.any.in_base_units()));
+    CHECK(group.after->any.in_base_units() == doctest::Approx(1.3e-6));
+    CHECK_FALSE(fusion_ratio_any(group.before.any, group.after->any));
+    CHECK(fusion_ratio_any(Seconds(2), Seconds(1)) == 2);
+    CHECK(fusion_ratio_any(Seconds(1), Seconds(1)) == 1);
+    FuseReport report;
+    report.machine = &machine;
+    report.result = &r;
+    const Document document = fuse_document(report);
+    std::ptrdiff_t told = 0;  // in both tables
+    for (const Section& section : document.sections) {
+      for (const Table& table : section.tables) {
+        for (const auto& row : table.rows) {
+          if (row.front().find("any residency") == std::string::npos) continue;
+          CHECK(row.back() == "-");
+          told += std::count_if(
+              table.footnotes.begin(), table.footnotes.end(),
+              [](const std::string& line) { return line.starts_with("any residency:"); });
+        }
+      }
+    }
+    CHECK(told == 2);
+  }
+
+  TEST_CASE("a fused graph that is read with larger sizes is asked again what fits on chip") {
+    // One row of 256 bf16 elements is 512 B of an SM's 10,000; of 8,192 it is 16,384 B.
+    OperatorGraph graph = graph_of_toml(R"(
+schema = 1
+kind = "graph"
+[symbols]
+cols = 256
+[tensor]
+x = { shape = [64, "cols"], dtype = "bf16", role = "input" }
+s = { shape = ["cols"], dtype = "bf16", role = "weight" }
+a = { shape = [64, "cols"], dtype = "bf16", role = "intermediate" }
+y = { shape = [64, "cols"], dtype = "fp8_e4m3", role = "output" }
+[[op]]
+name = "norm"
+kind = "rmsnorm"
+inputs = ["x", "s"]
+outputs = ["a"]
+compute = "fp32"
+[[op]]
+name = "cast"
+kind = "quantize"
+inputs = ["a"]
+outputs = ["y"]
+compute = "fp32"
+)");
+    const Machine machine = round_machine();
+    const UnitMemory memory = unit_memory(machine.device);
+    CHECK(fused_on_chip(graph, memory).empty());
+    const FusionResult r = fuse(std::move(graph), machine, {"norm", "cast"});
+    REQUIRE(r.legal());
+    OperatorGraph fused = r.after->graph;
+    const auto misfit = [](const std::vector<std::string>& lines) {
+      return std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+        return line.starts_with("DOES NOT FIT ON CHIP: norm+cast") &&
+               line.find("16.38 kB") != std::string::npos;
+      });
+    };
+    const std::vector<std::string> now = fused_on_chip(fused, memory);
+    REQUIRE(now.size() == 2);
+    CHECK(now[0].find("1 x 256 of \"x\"") != std::string::npos);
+    CHECK_FALSE(misfit(now));
+    for (const std::string& note : fused.notes) CHECK(note.find("256") == std::string::npos);
+    fused.set_symbol("cols", 8192);
+    CHECK(misfit(fused_on_chip(fused, memory)));
+  }
+
+  TEST_CASE("a search that finds nothing says what it does not understand") {
+    const Machine machine = h100();
+    const auto alone = [&machine](const char* op) {
+      return fuse_best(evaluate(parse_op_text(op), machine), machine).plan->alone;
+    };
+    const std::string shape =
+        "attention batch=1 q_heads=8 kv_heads=8 q_len=512 kv_len=512 head_dim=64 form=naive";
+    const std::vector<std::string> masked = alone(shape.c_str());
+    REQUIRE(masked.size() == 1);
+    CHECK(masked.front().starts_with("\"scores\", \"values\": each is custom"));
+    CHECK(masked.front().find("form=fused") != std::string::npos);
+    CHECK(masked.front().find("causal=0") != std::string::npos);
+    CHECK(alone((shape + " causal=0").c_str()).empty());
   }
 
   TEST_CASE("names that do not exist, too few of them, one twice") {

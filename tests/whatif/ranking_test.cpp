@@ -159,7 +159,7 @@ compute = "bf16"
       return std::vector<FusionOffer>{offer};
     };
     const Ranking r = ranking_of(of_graph(graph_of_toml(kTwoCopies)), options);
-    CHECK(*find(r, "large + small")->gain.cold == doctest::Approx(1 / 0.97));
+    CHECK(*find(r, "fuse large + small")->gain.cold == doctest::Approx(1 / 0.97));
     CHECK(find(r, "all fusion together, at most") != nullptr);
   }
 

@@ -226,6 +226,57 @@ outputs = ["c"]
     CHECK_FALSE(floorline::ask(s, q).amdahl);
   }
 
+  TEST_CASE("a measured time between the floors is warm; without a change nothing is expected") {
+    // 100 MB through HBM: cold 100 us, any residency 99 us.
+    const Situation s = of_op("custom flops=1e6 bytes=100MB");
+    const auto answer = [&s](double us, const std::vector<std::string>& changes) {
+      WhatifQuestion q = question(changes);
+      q.measured.whole = microseconds(us);
+      return *floorline::ask(s, q).measured;
+    };
+    CHECK(answer(99.5, {}).warm);
+    CHECK_FALSE(answer(99.5, {}).impossible);
+    CHECK_FALSE(answer(100.5, {}).warm);
+    CHECK_FALSE(answer(98, {}).warm);  // impossible
+    CHECK_FALSE(answer(150, {}).expected);
+    CHECK_FALSE(answer(150, {"op.custom.flops*=2"}).expected);  // HBM binds before and after
+    CHECK(answer(150, {"op.custom.bytes*=0.5"}).expected);
+  }
+
+  TEST_CASE("amounts of an operator are those of one execution, and how many there are is told") {
+    // Read 2 MB, written 2 MB, 32 times; the other runs once: 4 MB each.
+    const Situation s = of_graph(graph_of_toml(R"(
+schema = 1
+kind = "graph"
+[tensor]
+x = { shape = [1000000], dtype = "bf16", role = "input" }
+y = { shape = [1000000], dtype = "bf16", role = "output" }
+z = { shape = [1000000], dtype = "bf16", role = "output" }
+[[op]]
+name = "layer"
+kind = "elementwise"
+inputs = ["x"]
+outputs = ["y"]
+[[op]]
+name = "last"
+kind = "elementwise"
+inputs = ["x"]
+outputs = ["z"]
+[[repeat]]
+name = "layers"
+ops = ["layer"]
+times = 32
+)"));
+    const auto change = [&s](const char* text) { return ask(s, {text}).changes.front(); };
+    const SingleChange layer = change("op.layer.bytes*=0.5");
+    CHECK(layer.executions == 32);
+    CHECK(layer.from == "4.000 MB");
+    CHECK(layer.to == "2.000 MB");
+    CHECK(change("op.last.bytes*=0.5").executions == 1);
+    CHECK_FALSE(change("op.*.bytes*=0.5").executions);  // 32 and 1
+    CHECK(change("memory.hbm.bandwidth*=2").executions == 1);
+  }
+
   TEST_CASE("one expectation: that of measured parts, where what changed has a measured time") {
     const Situation s = of_op("custom flops=1e6 bytes=100MB");
     WhatifQuestion q = question({"op.custom.bytes*=0.5"});

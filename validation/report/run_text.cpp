@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validation/report/run_text.hpp"
 
-#include <cmath>
-
 #include "model/quantity/unit_names.hpp"
 #include "model/report/resource_words.hpp"
 #include "validation/report/node_access.hpp"
@@ -39,8 +37,6 @@ std::string interval_text(MeasurandKind kind, std::optional<double> low,
   if (high) return "at most " + value_text(kind, high);
   return "-";
 }
-
-std::string count_text(double count) { return std::to_string(std::llround(count)); }
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 

@@ -19,8 +19,6 @@ MeasurandKind kind_at(const Node& node, std::string_view path);
 /// "1.7 to 2.05", "at least 3", "-".
 std::string interval_text(MeasurandKind kind, std::optional<double> low,
                           std::optional<double> high);
-/// Calls and samples: whole numbers.
-std::string count_text(double count);
 std::string or_dash(const std::string& text);
 std::string seconds_at(const Node& node, std::string_view path);
 /// Baseline and variant, null where the record lacks one.
