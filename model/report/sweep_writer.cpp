@@ -74,8 +74,7 @@ constexpr Cell kCells[] = {
      false, true},
     {"resident_bytes",
      [](const SweepRow& r) {
-       return r.values.model ? exact_text(r.values.model->resident.in_base_units())
-                             : std::string();
+       return r.values.model ? exact_text(r.values.model->resident.in_base_units()) : std::string();
      },
      false, true},
     {"exceeds_capacity",

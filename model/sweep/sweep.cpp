@@ -274,9 +274,9 @@ void Sweep::evaluate_symbols(Build& build, SweepRow& row) {
   if (!build.is_model) return;
   const double tokens = build.values[static_cast<std::size_t>(build.batch_slot)] *
                         build.values[static_cast<std::size_t>(build.new_slot)];
-  row.values.model = model_values(e.floors.fused.any,
-                                  token_ceiling(build.replicas, tokens, e.floors.fused.any),
-                                  resident_bytes(e.bound), build.machine->device);
+  row.values.model =
+      model_values(e.floors.fused.any, token_ceiling(build.replicas, tokens, e.floors.fused.any),
+                   resident_bytes(e.bound), build.machine->device);
 }
 
 /// As `bound` does it, with the reason if it cannot be.
@@ -295,8 +295,8 @@ void Sweep::evaluate_whole(const Build& build, SweepRow& row) const {
     const ModelWorkload model = model_at(diagnostics);
     const ModelEvaluation e = evaluate_model(model, *build.machine);
     row.values = values_of(e.shown);
-    row.values.model = model_values(e.floors.step, e.floors.tokens_per_s_ceiling,
-                                    e.floors.resident, build.machine->device);
+    row.values.model = model_values(e.floors.step, e.floors.tokens_per_s_ceiling, e.floors.resident,
+                                    build.machine->device);
   } catch (const InputError& error) {
     row.reason = reason_of(error);
   }

@@ -72,8 +72,8 @@ SweepRow by_itself(const SweepSubject& subject, DeviceSpec spec, const Grid& gri
     } else {
       const ModelEvaluation e = evaluate_model(*s.model, machine);
       take(e.shown);
-      row.values.model = SweepModelValues{
-          e.floors.step, e.floors.tokens_per_s_ceiling, e.floors.resident, {}};
+      row.values.model =
+          SweepModelValues{e.floors.step, e.floors.tokens_per_s_ceiling, e.floors.resident, {}};
     }
   } catch (const InputError& error) {
     row.reason = error.diagnostics().front().message;
