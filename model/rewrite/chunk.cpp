@@ -305,21 +305,29 @@ void RowSplit::check_sums(Refusals& all) const {
   }
 }
 
+/// Other chunks read rows of what the group makes: theirs would be rows of other sizes.
+void RowSplit::check_made_whole(Refusals& all) const {
+  for (const OperatorId id : group_) {
+    for (const TensorId out : graph_.ops[index(id)].outputs) {
+      const bool by_others = std::any_of(graph_.tensors.begin(), graph_.tensors.end(),
+                                         [out](const Tensor& rows) { return rows.rows_of == out; });
+      if (!by_others) continue;
+      all.push_back({FusionRule::grid, named(id) + " makes " + named(out) +
+                                           ", whose rows other chunks work on already"});
+    }
+  }
+}
+
 std::vector<FusionRefusal> RowSplit::refusals() const {
   Refusals all;
   if (text_.empty()) {
     all.push_back({FusionRule::grid, named(group_.front()) + " makes nothing that has rows"});
     return all;
   }
-  const auto has_rows = [this](const std::vector<TensorId>& ids) {
-    return std::any_of(ids.begin(), ids.end(),
-                       [this](TensorId t) { return graph_.tensors[index(t)].rows_of.has_value(); });
-  };
+  check_made_whole(all);
   for (const OperatorId id : group_) {
     const Operator& op = graph_.ops[index(id)];
-    if (has_rows(op.inputs) || has_rows(op.outputs)) {
-      all.push_back({FusionRule::kind, named(id) + " works on rows of a tensor already"});
-    } else if (bound_.ops[index(id)].repeat >= 0) {
+    if (bound_.ops[index(id)].repeat >= 0) {
       all.push_back({FusionRule::repeat, named(id) +
                                              " stands in a repeat block, and chunks are one: "
                                              "blocks do not nest"});

@@ -40,6 +40,7 @@ class RowSplit {
   void check_product(OperatorId id, Refusals& all) const;
   void check_rowwise(OperatorId id, Refusals& all) const;
   void check_sums(Refusals& all) const;
+  void check_made_whole(Refusals& all) const;
   [[nodiscard]] std::string named(TensorId t) const {
     return "\"" + graph_.tensors[index(t)].name + "\"";
   }

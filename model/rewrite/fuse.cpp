@@ -29,6 +29,9 @@ bool leaves(const OperatorGraph& graph, const std::vector<bool>& inside, TensorI
     }
   }
   bool read_inside = false;
+  for (const Tensor& rows : graph.tensors) {
+    if (rows.rows_of == tensor) return true;  // no member works on rows
+  }
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     if (!is_any_of(graph.ops[i].inputs, tensor)) continue;
     if (!inside[i]) return true;
@@ -76,12 +79,16 @@ void rename_in_repeats(OperatorGraph& graph, const OperatorGraph& before,
 std::vector<std::size_t> gathered_order(const OperatorGraph& graph,
                                         const std::vector<bool>& inside) {
   std::vector<bool> depends(graph.ops.size(), false);
-  std::vector<bool> made_late(graph.tensors.size(), false);
+  std::vector<bool> made_late(graph.tensors.size(), false);  // by place in memory
+  const auto storage = [&graph](TensorId t) {
+    return index(graph.tensors[index(t)].rows_of.value_or(t));
+  };
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Operator& op = graph.ops[i];
     depends[i] = inside[i] || std::any_of(op.inputs.begin(), op.inputs.end(),
-                                          [&](TensorId t) { return made_late[index(t)]; });
-    for (const TensorId t : op.outputs) made_late[index(t)] = made_late[index(t)] || depends[i];
+                                          [&](TensorId t) { return made_late[storage(t)]; });
+    for (const TensorId t : op.outputs) depends[i] = depends[i] || made_late[storage(t)];
+    for (const TensorId t : op.outputs) made_late[storage(t)] = depends[i];
   }
   const auto first =
       static_cast<std::size_t>(std::find(inside.begin(), inside.end(), true) - inside.begin());

@@ -247,6 +247,9 @@ bool GroupCheck::corrected_on_the_way(const Member& m) const {
   if (op(m).kind != OperatorKind::softmax) return false;
   const int out = bound_.outputs(op(m))[0].tensor;
   if (tensor(out).role != TensorRole::intermediate) return false;
+  for (const BoundTensor& rows : bound_.tensors) {
+    if (rows.rows_of == out) return false;  // read by rows outside: written, so whole before
+  }
   bool any = false;
   for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
     const BoundOperator& reader = bound_.ops[i];

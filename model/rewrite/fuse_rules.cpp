@@ -64,6 +64,18 @@ std::string need_text(const OperatorGraph& graph, const OnChipNeed& need) {
   return {};
 }
 
+/// Its tensors are parts of others, which a group would have to follow: chunks of a group are left
+/// as they are.
+bool works_on_rows(const BoundGraph& bound, const BoundOperator& op) {
+  const auto is_rows = [&bound](const TensorUse& use) {
+    return bound.tensors[static_cast<std::size_t>(use.tensor)].rows_of >= 0;
+  };
+  const auto in = bound.inputs(op);
+  const auto out = bound.outputs(op);
+  return bound.has_rows && (std::any_of(in.begin(), in.end(), is_rows) ||
+                            std::any_of(out.begin(), out.end(), is_rows));
+}
+
 Bytes total(const std::vector<OnChipNeed>& needs) {
   Bytes sum(0);
   for (const OnChipNeed& need : needs) sum += need.bytes;
@@ -145,6 +157,10 @@ class FusionRules::Check {
   bool kinds() {
     bool fine = true;
     for (const OperatorId op : group_) {
+      if (works_on_rows(rules_.bound_, rules_.bound_.ops[index(op)])) {
+        fine = refuse(FusionRule::kind,
+                      [&] { return named(index(op)) + " works on rows of a tensor already"; });
+      }
       const BoundOperator& b = rules_.bound_.ops[index(op)];
       if (role_of(rules_.bound_, b) != MemberRole::other) continue;
       fine = refuse(FusionRule::kind,
@@ -271,14 +287,19 @@ class FusionRules::Check {
 FusionRules::FusionRules(const OperatorGraph& graph, const BoundGraph& bound,
                          const UnitMemory& memory)
     : graph_(graph), bound_(bound), memory_(memory), readers_(graph.ops.size()) {
+  std::vector<int> writer(bound.tensors.size(), -1);  // the last so far, of each place in memory
   for (std::size_t i = 0; i < bound.ops.size(); ++i) {
-    for (const TensorUse& use : bound.inputs(bound.ops[i])) {
-      const int maker = bound.tensors[static_cast<std::size_t>(use.tensor)].producer;
-      if (maker < 0 || maker >= static_cast<int>(i)) continue;  // carried: the iteration before
+    const auto follows = [&](const TensorUse& use) {
+      const int maker = writer[bound.storage(use.tensor)];
+      if (maker < 0) return;  // carried: the iteration before
       std::vector<int>& readers = readers_[static_cast<std::size_t>(maker)];
       if (readers.empty() || readers.back() != static_cast<int>(i))
         readers.push_back(static_cast<int>(i));
-    }
+    };
+    for (const TensorUse& use : bound.inputs(bound.ops[i])) follows(use);
+    for (const TensorUse& use : bound.outputs(bound.ops[i])) follows(use);  // rows after rows
+    for (const TensorUse& use : bound.outputs(bound.ops[i]))
+      writer[bound.storage(use.tensor)] = static_cast<int>(i);
     const bool same = i > 0 && bound.ops[i].repeat == bound.ops[i - 1].repeat;
     segment_.push_back(i == 0 ? 0 : segment_.back() + (same ? 0 : 1));
   }
@@ -311,7 +332,8 @@ bool FusionRules::fits(std::span<const OperatorId> group) const {
 
 bool FusionRules::may_join(int op) const {
   const Operator& written = graph_.ops[static_cast<std::size_t>(op)];
-  return role_of(bound_, bound_.ops[static_cast<std::size_t>(op)]) != MemberRole::other &&
+  const BoundOperator& b = bound_.ops[static_cast<std::size_t>(op)];
+  return role_of(bound_, b) != MemberRole::other && !works_on_rows(bound_, b) &&
          !written.stated_traffic && written.traffic_scale == 1;
 }
 

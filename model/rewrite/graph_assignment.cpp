@@ -212,6 +212,20 @@ void assign_arithmetic(OperatorGraph& graph, const Assignment& a) {
            "op.NAME.compute and op.NAME.accumulate are of one operator");
 }
 
+/// Rows have no precision of their own: whose tensor is not named too would change beyond them.
+void check_rows_named(const OperatorGraph& graph, const std::string& name,
+                      const std::vector<TensorId>& tensors) {
+  if (!name.starts_with("tensor.") && !name.starts_with(kWeights)) return;
+  for (const TensorId id : tensors) {
+    const Tensor& rows = graph.tensors[index(id)];
+    if (!rows.rows_of) continue;
+    if (std::find(tensors.begin(), tensors.end(), *rows.rows_of) != tensors.end()) continue;
+    const std::string& whole = graph.tensors[index(*rows.rows_of)].name;
+    refuse(name, "\"" + rows.name + "\" is rows of \"" + whole +
+                     "\", which have its precision; expected tensor." + whole + ".dtype");
+  }
+}
+
 }  // namespace
 
 bool names_precision(std::string_view name) {
@@ -226,7 +240,11 @@ void assign_precision(OperatorGraph& graph, const Assignment& a) {
   const std::vector<TensorId> tensors = tensors_under(graph, a.name);
   if (tensors.empty())
     refuse(a.name, "names no tensor of this workload" + did_you_mean(a.name, assignable(graph)));
-  for (const TensorId id : tensors) graph.tensors[index(id)].dtype = p;
+  check_rows_named(graph, a.name, tensors);
+  for (const TensorId id : tensors) {
+    const Tensor& named = graph.tensors[index(id)];
+    graph.tensors[index(named.rows_of.value_or(id))].dtype = p;
+  }
   for (Tensor& rows : graph.tensors) {
     if (rows.rows_of) rows.dtype = graph.tensors[index(*rows.rows_of)].dtype;
   }

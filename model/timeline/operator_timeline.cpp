@@ -57,10 +57,11 @@ void check_size(const OperatorGraph& graph, const BoundGraph& bound) {
   double all = 0;
   for (const BoundOperator& op : bound.ops) all += op.times;
   if (all <= kMostUnrolledOperators) return;
-  throw InputError(Diagnostic{
-      graph.ops.empty() ? Position{} : graph.ops.front().at, "",
-      "unrolls to " + number_text(all) + " operators; a timeline takes at most " +
-          number_text(kMostUnrolledOperators, 6) + ": ask for fewer layers or a shorter output"});
+  throw InputError(Diagnostic{graph.ops.empty() ? Position{} : graph.ops.front().at, "",
+                              "unrolls to " + number_text(all) +
+                                  " operators; a timeline takes at most " +
+                                  number_text(kMostUnrolledOperators, 6) +
+                                  ": ask for fewer layers, a shorter output or larger chunks"});
 }
 
 class Unroller {

@@ -127,6 +127,29 @@ void apply_copies(const OperatorGraph& graph, BoundGraph& bound) {
   count_crossings(bound);
 }
 
+/// A symbol that is 0 where the expression would be a number if it were 1, as a chunk of no rows.
+std::string divided_by(const OperatorGraph& graph, const Expression& e) {
+  std::vector<double> values = graph.symbol_values;
+  for (std::size_t slot = 0; slot < values.size(); ++slot) {
+    if (values[slot] != 0 || !e.uses(static_cast<int>(slot))) continue;
+    values[slot] = 1;
+    if (std::isfinite(e.evaluate(values))) return graph.symbols.names()[slot];
+    values[slot] = 0;
+  }
+  return {};
+}
+
+/// Why an expression that should count something does not.
+std::string no_count(const OperatorGraph& graph, const Expression& e) {
+  const double value = e.evaluate(graph.symbol_values);
+  const std::string zero = std::isfinite(value) ? "" : divided_by(graph, e);
+  if (!zero.empty())
+    return "\"" + e.text() + "\" divides by " + zero + ", which is 0; expected " + zero +
+           " to be at least 1";
+  return "\"" + e.text() + "\" is " + number_text(value, 6) +
+         " here; expected a whole number from 0 to 2^53";
+}
+
 void explain_sizes(const OperatorGraph& graph, const BoundGraph& bound, Diagnostics& diagnostics) {
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     const Tensor& tensor = graph.tensors[t];
@@ -134,8 +157,7 @@ void explain_sizes(const OperatorGraph& graph, const BoundGraph& bound, Diagnost
       const double size = tensor.shape[d].evaluate(graph.symbol_values);
       if (is_size(size)) continue;
       diagnostics.add(tensor.at, "tensor." + tensor.name + ".shape",
-                      "\"" + tensor.shape[d].text() + "\" is " + number_text(size, 6) +
-                          " here; expected a whole number from 0 to 2^53");
+                      no_count(graph, tensor.shape[d]));
     }
     if (diagnostics.empty() && !(bound.tensors[t].elements <= kLargestWhole)) {
       diagnostics.add(tensor.at, "tensor." + tensor.name + ".shape",

@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "model/quantity/unit_names.hpp"
 #include "model/workload/bound_graph.hpp"
 
 namespace floorline {
@@ -145,6 +149,105 @@ void check_rows(const OperatorGraph& graph, const BoundGraph& bound, Wrong wrong
   }
 }
 
+/// Rows of a tensor are as long as its own: the same sizes but the first.
+template <class Wrong>
+void check_row_shapes(const OperatorGraph& graph, const BoundGraph& bound, Wrong wrong) {
+  if (!bound.has_rows) return;
+  const auto dims = [&bound](const BoundTensor& tensor) {
+    const BoundShape& shape = bound.shapes[static_cast<std::size_t>(tensor.shape)];
+    std::vector<double> sizes;
+    for (int d = shape.first_dim; d < shape.first_dim + shape.dim_count; ++d)
+      sizes.push_back(
+          bound.sizes[static_cast<std::size_t>(bound.dims[static_cast<std::size_t>(d)])]);
+    return sizes;
+  };
+  const auto text = [](const std::vector<double>& sizes) {
+    std::string all;
+    for (const double size : sizes) all += (all.empty() ? "" : ", ") + exact_text(size);
+    return "[" + all + "]";
+  };
+  for (std::size_t t = 0; t < bound.tensors.size(); ++t) {
+    if (bound.tensors[t].rows_of < 0) continue;
+    const auto whole = static_cast<std::size_t>(bound.tensors[t].rows_of);
+    const std::vector<double> rows = dims(bound.tensors[t]);
+    const std::vector<double> all = dims(bound.tensors[whole]);
+    const bool same = rows.size() == all.size() &&
+                      (rows.empty() || std::equal(rows.begin() + 1, rows.end(), all.begin() + 1));
+    if (same) continue;
+    wrong(graph.tensors[t].at, "tensor." + graph.tensors[t].name + ".rows_of", [&] {
+      return "the shape " + text(rows) + " is not rows of \"" + graph.tensors[whole].name + "\", " +
+             text(all) + "; expected the same sizes but the first";
+    });
+  }
+}
+
+/// An operator reads, and writes, each row once: its rows of one tensor, of all iterations
+/// together, are no more than the tensor.
+template <class Wrong>
+void check_rows_once(const OperatorGraph& graph, const BoundGraph& bound, Wrong wrong) {
+  if (!bound.has_rows) return;
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {  // parts use no others than their whole
+    const BoundOperator& op = bound.ops[i];
+    if (!(op.times > 0)) continue;
+    const auto check = [&](std::span<const TensorUse> uses, const char* does) {
+      std::map<std::size_t, double> touched;  // elements, by where they lie
+      std::map<std::size_t, bool> told;
+      for (const TensorUse& use : uses) {
+        const BoundTensor& tensor = bound.tensors[static_cast<std::size_t>(use.tensor)];
+        const std::size_t lies = bound.storage(use.tensor);
+        const double whole = bound.tensors[lies].elements;
+        if (use.again || tensor.elements == 0) continue;
+        touched[lies] += tensor.elements == whole ? whole : tensor.elements * op.times;
+        const bool alone = touched[lies] == tensor.elements * op.times;
+        if (touched[lies] <= whole || alone || told[lies]) continue;
+        told[lies] = true;
+        wrong(graph.ops[i], [&] {
+          return std::string(does) + " rows of \"" + graph.tensors[lies].name +
+                 "\" that together are more than it, \"" +
+                 graph.tensors[static_cast<std::size_t>(use.tensor)].name +
+                 "\" the last of them; expected different rows, or the whole alone";
+        });
+      }
+    };
+    check(bound.inputs(op), "reads");
+    check(bound.outputs(op), "writes");
+  }
+}
+
+/// Where a tensor of the graph's own is written by rows, what others read of it, but for just these
+/// rows, needs all of them.
+template <class Wrong>
+void check_all_rows_written(const OperatorGraph& graph, const BoundGraph& bound, Wrong wrong) {
+  if (!bound.has_rows) return;
+  std::vector<double> written(bound.tensors.size(), 0);  // elements, by where they lie
+  std::vector<bool> itself(bound.tensors.size(), false), by_rows(bound.tensors.size(), false);
+  for (const BoundOperator& op : bound.ops) {
+    for (const TensorUse& use : bound.outputs(op)) {
+      const auto t = static_cast<std::size_t>(use.tensor);
+      const std::size_t lies = bound.storage(use.tensor);
+      itself[t] = true;
+      if (bound.tensors[t].rows_of < 0) continue;
+      by_rows[lies] = true;
+      written[lies] += bound.tensors[t].elements * op.times;
+    }
+  }
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    if (!(bound.ops[i].times > 0)) continue;
+    for (const TensorUse& use : bound.inputs(bound.ops[i])) {
+      const auto t = static_cast<std::size_t>(use.tensor);
+      const std::size_t lies = bound.storage(use.tensor);
+      const TensorRole role = bound.tensors[lies].role;
+      const bool made_here = role == TensorRole::intermediate || role == TensorRole::output;
+      if (!by_rows[lies] || itself[t] || !made_here) continue;
+      if (written[lies] >= bound.tensors[lies].elements) continue;
+      wrong(graph.ops[i], [&] {
+        return "reads \"" + graph.tensors[t].name + "\", but of the rows of \"" +
+               graph.tensors[lies].name + "\" only some are written; expected writers of all rows";
+      });
+    }
+  }
+}
+
 template <class Wrong>
 void check_agreement(const OperatorGraph& graph, const BoundGraph& bound, Wrong wrong) {
   const auto operator_wrong = [&](const Operator& op, const auto& what) {
@@ -152,7 +255,10 @@ void check_agreement(const OperatorGraph& graph, const BoundGraph& bound, Wrong 
   };
   check_products(graph, bound, operator_wrong);
   check_attention(graph, bound, operator_wrong);
+  check_row_shapes(graph, bound, wrong);
   check_rows(graph, bound, operator_wrong);
+  check_rows_once(graph, bound, operator_wrong);
+  check_all_rows_written(graph, bound, operator_wrong);
   // What an iteration makes must be what the next one reads: as many elements of the same storage.
   for (const Repeat& repeat : graph.repeats) {
     for (const auto& [made, read] : repeat.carry) {

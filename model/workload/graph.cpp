@@ -50,6 +50,22 @@ void check_rows_written(const OperatorGraph& graph, const std::vector<int>& prod
   }
 }
 
+/// What is made outside is not written here.
+void check_written_roles(const OperatorGraph& graph, Diagnostics& diagnostics) {
+  for (const Operator& op : graph.ops) {
+    for (const TensorId out : op.outputs) {
+      const Tensor& tensor = graph.tensors[index(out)];
+      const bool outside = tensor.role == TensorRole::input || tensor.role == TensorRole::weight ||
+                           tensor.role == TensorRole::scale;
+      if (!outside) continue;
+      diagnostics.add(op.at, "op." + op.name,
+                      "writes \"" + tensor.name + "\", which has role " +
+                          std::string(name_of(tensor.role)) +
+                          "; expected role intermediate, output or state");
+    }
+  }
+}
+
 void check_producers(const OperatorGraph& graph, Diagnostics& diagnostics) {
   std::vector<int> producer(graph.tensors.size(), -1);
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
@@ -65,6 +81,7 @@ void check_producers(const OperatorGraph& graph, Diagnostics& diagnostics) {
     }
   }
   check_rows_written(graph, producer, diagnostics);
+  const std::vector<int> own = producer;
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
     if (!graph.tensors[t].rows_of) continue;
     int& whole = producer[index(*graph.tensors[t].rows_of)];
@@ -72,12 +89,17 @@ void check_producers(const OperatorGraph& graph, Diagnostics& diagnostics) {
   }
   const std::vector<bool> carried = carried_reads(graph);
   std::vector<bool> written(graph.tensors.size(), false);
-  for (const Operator& op : graph.ops) {
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const Operator& op = graph.ops[i];
     for (const TensorId in : op.inputs) {
       const Tensor& tensor = graph.tensors[index(in)];
       const std::size_t lies = index(storage(graph, in));
       const bool produced = producer[lies] >= 0;
-      if (produced && !written[lies] && !carried[index(in)]) {
+      // Rows after who writes just these, a whole after the last of its rows.
+      const bool by_rows = tensor.rows_of ? own[index(in)] >= 0 : own[lies] != producer[lies];
+      const int writer = tensor.rows_of ? own[index(in)] : producer[lies];
+      const bool early = !written[lies] || (by_rows && writer >= static_cast<int>(i));
+      if (produced && early && !carried[index(in)]) {
         diagnostics.add(op.at, "op." + op.name,
                         "reads \"" + tensor.name +
                             "\" before it is written; expected operators in "
@@ -184,6 +206,8 @@ void check_parts(const OperatorGraph& graph, Diagnostics& diagnostics) {
         if (inside && uses[index(t)] > 0) {
           complain(part, t, "is used outside; expected it among the outputs of the whole");
         }
+        if (inside && graph.tensors[index(t)].rows_of)
+          complain(part, t, "is rows of a tensor; expected it among the outputs of the whole");
         if (inside && graph.tensors[index(t)].role != TensorRole::intermediate)
           complain(part, t, "leaves the graph; expected it among the outputs of the whole");
         made[index(t)] = static_cast<int>(i);
@@ -235,6 +259,7 @@ std::optional<TensorId> OperatorGraph::find_tensor(std::string_view tensor) cons
 
 void check_graph(const OperatorGraph& graph, Diagnostics& diagnostics) {
   check_rows(graph, diagnostics);
+  check_written_roles(graph, diagnostics);
   check_producers(graph, diagnostics);
   check_repeats(graph, diagnostics);
   check_carried_roles(graph, diagnostics);
