@@ -203,7 +203,7 @@ class OpText {
         graph_.assumptions.push_back(
             name + " = " +
             (fallback.constant() ? key.fallback
-                                 : exact_text(value) + " (the " + key.fallback + " given)") +
+                                 : exact_text(value) + " (" + key.fallback + " as given)") +
             " (default)");
       }
     }
