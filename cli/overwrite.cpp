@@ -28,11 +28,19 @@ bool names_result(std::string_view flag) {
   return std::find(kResults.begin(), kResults.end(), flag) != kResults.end();
 }
 
+/// Words that name no file, whatever there is of that name.
+bool names_no_file(std::string_view flag) {
+  constexpr std::array<std::string_view, 5> kWords{"--format", "--name", "--variable", "--question",
+                                                   "--boundary"};
+  return std::find(kWords.begin(), kWords.end(), flag) != kWords.end();
+}
+
 void add_arguments(const CLI::App& app, std::vector<Argument>& results,
                    std::vector<Argument>& others) {
   for (const CLI::App* verb : app.get_subcommands()) {
     for (const CLI::Option* option : verb->get_options()) {
       const std::string flag = option->get_name();
+      if (names_no_file(flag)) continue;
       for (const std::string& value : option->results())
         (names_result(flag) ? results : others).push_back({flag, value});
     }

@@ -75,9 +75,8 @@ std::string wrong_name(std::string_view name);
 /// At most `max_bytes` of the text, cut between characters, and "..." after a cut.
 std::string shortened(std::string_view text, std::size_t max_bytes);
 
-/// What was meant: a name of which `word` is the first or last part ("hbm.bandwidth" of
-/// "memory.hbm.bandwidth", "kv" of "kv_dtype"), else the one at the smallest edit distance, if
-/// near.
+/// What was meant: a name of which `word` is the first or last part ("hbm.bandwidth", "kv" of
+/// "kv_dtype"), else the one at the smallest edit distance, if it is near enough.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 /// "; did you mean \"x\"?" or "".
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
