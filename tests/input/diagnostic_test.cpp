@@ -123,7 +123,8 @@ TEST_SUITE("input") {
         ", fp64, fp32, tf32, bf16, fp16, fp8_e4m3, fp8_e5m2, fp6, fp4, mxfp4, nvfp4, int8, int4, "
         "int32";
     CHECK(not_a_precision("FP8") ==
-          std::string("\"FP8\" is not a precision; did you mean \"fp8\"? There are fp8") + kRest);
+          "\"FP8\" is not a precision; did you mean \"fp8\"? There are fp8, fp8_e4m3, fp8_e5m2, "
+          "fp64, fp32, tf32, bf16, fp16, fp6, fp4, mxfp4, nvfp4, int8, int4, int32");
     CHECK(not_a_precision("xyz") ==
           std::string("\"xyz\" is not a precision; there are fp8") + kRest);
     CHECK(not_a_precision("half").find("; did you mean \"fp16\"? There are fp16, fp8, fp64") !=
