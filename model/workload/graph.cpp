@@ -50,13 +50,14 @@ void check_rows_written(const OperatorGraph& graph, const std::vector<int>& prod
   }
 }
 
-/// What is made outside is not written here.
+/// What is made outside is not written here; weights may be gathered from other devices, as a
+/// whole.
 void check_written_roles(const OperatorGraph& graph, Diagnostics& diagnostics) {
   for (const Operator& op : graph.ops) {
     for (const TensorId out : op.outputs) {
       const Tensor& tensor = graph.tensors[index(out)];
-      const bool outside = tensor.role == TensorRole::input || tensor.role == TensorRole::weight ||
-                           tensor.role == TensorRole::scale;
+      const bool parameter = tensor.role == TensorRole::weight || tensor.role == TensorRole::scale;
+      const bool outside = tensor.role == TensorRole::input || (parameter && tensor.rows_of);
       if (!outside) continue;
       diagnostics.add(op.at, "op." + op.name,
                       "writes \"" + tensor.name + "\", which has role " +
