@@ -82,11 +82,14 @@ std::string wrong_value(const Situation& s, const Assignment& a) {
   return "";
 }
 
-/// op.NAME and op.NAME.bytes are of one operator; once removed it has no bytes.
+/// op.NAME and op.NAME.bytes are of one operator; once removed it has no bytes. op.NAME.first is
+/// another operator, that of a first chunk.
 bool same_variable(const Assignment& a, const Assignment& b) {
   if (a.name == b.name) return true;
   const auto within = [](const std::string& whole, const std::string& part) {
-    return whole.starts_with("op.") && part.starts_with(whole + ".");
+    if (!whole.starts_with("op.") || !part.starts_with(whole + ".")) return false;
+    const std::string field = part.substr(whole.size() + 1);
+    return field == "bytes" || field == "flops" || field == "compute" || field == "accumulate";
   };
   const bool part = names_graph_part(a.name) && names_graph_part(b.name);
   const bool covers = part && (glob_matches(a.name, b.name) || glob_matches(b.name, a.name));
