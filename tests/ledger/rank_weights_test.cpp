@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <initializer_list>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -119,7 +119,7 @@ TEST_SUITE("ledger") {
     struct Asked {
       const char* file;
       std::int64_t tp;
-      std::initializer_list<std::pair<const char*, const char*>> set;
+      std::vector<std::pair<std::string, std::string>> set;
     };
     // DeepSeek-V3: fp8 with scales of 128 x 128 blocks; gpt-oss: mxfp4. Graphs leave out biases.
     const std::vector<Asked> all{
