@@ -305,15 +305,22 @@ void RowSplit::check_sums(Refusals& all) const {
   }
 }
 
-/// Other chunks read rows of what the group makes: theirs would be rows of other sizes.
+/// Rows that others have of a tensor: those of the group's chunks would be of other sizes, and rows
+/// of one tensor are different rows.
 void RowSplit::check_made_whole(Refusals& all) const {
+  const auto by_others = [this](TensorId whole) {
+    return std::any_of(graph_.tensors.begin(), graph_.tensors.end(),
+                       [whole](const Tensor& rows) { return rows.rows_of == whole; });
+  };
+  const auto check = [&](OperatorId id, const char* does, TensorId t) {
+    if (!by_others(t)) return;
+    all.push_back({FusionRule::grid,
+                   named(id) + does + named(t) + ", whose rows other chunks work on already"});
+  };
   for (const OperatorId id : group_) {
-    for (const TensorId out : graph_.ops[index(id)].outputs) {
-      const bool by_others = std::any_of(graph_.tensors.begin(), graph_.tensors.end(),
-                                         [out](const Tensor& rows) { return rows.rows_of == out; });
-      if (!by_others) continue;
-      all.push_back({FusionRule::grid, named(id) + " makes " + named(out) +
-                                           ", whose rows other chunks work on already"});
+    for (const TensorId out : graph_.ops[index(id)].outputs) check(id, " makes ", out);
+    for (const TensorId in : graph_.ops[index(id)].inputs) {
+      if (by_rows(in)) check(id, " reads ", in);
     }
   }
 }

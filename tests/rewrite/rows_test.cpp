@@ -128,6 +128,69 @@ TEST_SUITE("rewrite") {
           "\"residual\" makes \"sum\", whose rows other chunks work on already");
   }
 
+  TEST_CASE("rows: what others read by rows is read by no chunks of other sizes") {
+    // x of 10 rows is read by p and by r. p, q by chunks of 4 leave x.first_rows (2) and x.rows
+    // (8); those of r, s by 3 would be rows of x that overlap them, counted as different ones.
+    const OperatorGraph graph = read_graph(parse_toml(R"(
+schema = 1
+kind = "graph"
+name = "two readers"
+[symbols]
+r = 10
+[tensor.x]
+shape = ["r", 8]
+dtype = "fp16"
+role = "input"
+[tensor.a]
+shape = ["r", 8]
+dtype = "fp16"
+role = "intermediate"
+[tensor.b]
+shape = ["r", 8]
+dtype = "fp16"
+role = "output"
+[tensor.c]
+shape = ["r", 8]
+dtype = "fp16"
+role = "intermediate"
+[tensor.d]
+shape = ["r", 8]
+dtype = "fp16"
+role = "output"
+[[op]]
+name = "p"
+kind = "elementwise"
+inputs = ["x"]
+outputs = ["a"]
+[[op]]
+name = "q"
+kind = "elementwise"
+inputs = ["a"]
+outputs = ["b"]
+[[op]]
+name = "r"
+kind = "elementwise"
+inputs = ["x"]
+outputs = ["c"]
+[[op]]
+name = "s"
+kind = "elementwise"
+inputs = ["c"]
+outputs = ["d"]
+)",
+                                                      "two_readers.toml"));
+    const Machine machine = h100();
+    const FusionResult first =
+        chunk_group(evaluate(graph, machine), machine, std::vector<std::string>{"p", "q"}, 4);
+    REQUIRE(first.legal());
+    const FusionResult second = chunk_group(evaluate(first.after->graph, machine), machine,
+                                            std::vector<std::string>{"r", "s"}, 3);
+    REQUIRE_FALSE(second.legal());
+    CHECK(refusals(second).front().rule == FusionRule::grid);
+    CHECK(refusals(second).front().reason ==
+          "\"r\" reads \"x\", whose rows other chunks work on already");
+  }
+
   TEST_CASE("rows: their precision is their tensor's") {
     OperatorGraph graph = by_chunks();
     CHECK_THROWS_AS(assign(graph, Assignment{"tensor.y.rows.dtype", "fp32", false}), InputError);
