@@ -312,8 +312,10 @@ void RowSplit::check_made_whole(Refusals& all) const {
     return std::any_of(graph_.tensors.begin(), graph_.tensors.end(),
                        [whole](const Tensor& rows) { return rows.rows_of == whole; });
   };
+  std::vector<TensorId> told;
   const auto check = [&](OperatorId id, const char* does, TensorId t) {
-    if (!by_others(t)) return;
+    if (!by_others(t) || std::find(told.begin(), told.end(), t) != told.end()) return;
+    told.push_back(t);
     all.push_back({FusionRule::grid,
                    named(id) + does + named(t) + ", whose rows other chunks work on already"});
   };
